@@ -36,7 +36,7 @@ const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'];
 
 /**
  * Inserts a board as the owner of the tables, with one statement per table. Hundreds of boards are needed,
- * and calls would be slower.
+ * and API calls would be slower.
  */
 export async function makeBoard(team: Team, policy: BoardPolicy): Promise<Board> {
   const { owner } = team.database;

@@ -75,7 +75,7 @@ export async function findBreakables(scope: Scope): Promise<Breakables> {
 }
 
 /**
- * A commit is in the operating system's file cache before it is acknowledged. That is enough for a killed
+ * A commit is in the operating system's file cache before it is acknowledged. The cache survives a killed
  * process; only a crash of the machine would need the disk.
  */
 const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'on' };

@@ -1,39 +1,39 @@
-/** What is proven, and against what it is tried: every property has controls, the same with a guard taken out. */
+/** The definition of a property. Each has controls: runs without one of its guards, which must fail. */
 import { type Removal } from './guards.ts';
 import { type Scope } from './services.ts';
 
-/** `short` is for npm test, `long` is the bar. */
+/** `short` is the form that npm test runs; `long` is the full test. */
 export type Scale = 'short' | 'long';
 
 export interface Setting {
-  /** The same seed does the same again. */
+  /** The seed of all random choices. An equal seed repeats them. */
   readonly seed: number;
   readonly scale: Scale;
-  /** A line about what goes on, for whoever watches. */
+  /** Prints a line about the progress. */
   readonly note: (line: string) => void;
-  /** Servers and databases, which end with the run. */
+  /** Starts servers and databases, which stop after the run. */
   readonly services: Scope;
 }
 
 export interface Report {
-  /** What must not be; none where the property holds. */
+  /** The violations that were found; empty if the property holds. */
   readonly violations: readonly string[];
-  /** What was done, in numbers, by name. */
+  /** The numbers of the run, by name. */
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
-/** Such as "3 calls, 2 refusals". */
+/** Formats figures, such as "3 calls, 2 refusals". */
 export const figuresInWords = (figures: Report['figures']): string =>
   Object.entries(figures)
     .map(([what, figure]) => `${figure.toLocaleString('en-US')} ${what}`)
     .join(', ');
 
 export interface Control {
-  /** The guard that is taken out. */
+  /** A description of the missing guard. */
   readonly name: string;
   /**
-   * It takes seconds to be red, and `npm test` leaves it to the target `long`; or it takes what the long form alone
-   * does. Without it `npm test` tries the control.
+   * The target that runs the control. Some controls take seconds to fail and belong to the target `long`;
+   * some need the long form. Without this field `npm test` runs the control.
    */
   readonly leftTo?: 'nx long' | 'the long form';
   run(setting: Setting): Promise<Report>;
@@ -41,16 +41,19 @@ export interface Control {
 
 export interface Property {
   readonly name: string;
-  /** What must hold, in one sentence. */
+  /** The promise of the property, in one sentence. */
   readonly promise: string;
-  /** It kills or starts many processes; `npm test` leaves it, with all of its controls, to the target `long`. */
+  /**
+   * Marks a property that kills or starts many processes. The target `long` then runs it and its controls,
+   * and `npm test` does not.
+   */
   readonly leftTo?: 'nx long';
   run(setting: Setting): Promise<Report>;
-  /** Each must end with violations: a harness that cannot fail proves nothing. */
+  /** Runs that must end with violations, because a test that cannot fail proves nothing. */
   readonly controls: readonly Control[];
 }
 
-/** A property that is tried in the same way with all of its guards, and without some of them. */
+/** A property whose controls use the property's own procedure without some of the guards. */
 interface Trials<Extent> {
   readonly name: string;
   readonly promise: string;
@@ -59,7 +62,7 @@ interface Trials<Extent> {
   readonly long: Extent;
   readonly run: (setting: Setting, extent: Extent, removals: readonly Removal[]) => Promise<Report>;
   readonly controls: readonly (Pick<Control, 'name' | 'leftTo'> & {
-    /** That of the short form unless told. */
+    /** The extent of the control; by default that of the short form. */
     readonly extent?: Extent;
     readonly without?: readonly Removal[];
   })[];

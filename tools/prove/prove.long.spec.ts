@@ -1,4 +1,5 @@
-// Properties that kill or start many processes, and controls that take seconds to be red, in their short form.
+// Runs the short form of the properties that kill or start many processes, and of the controls that take
+// seconds to fail.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { properties } from './properties.ts';
 import { mostMillis, Trial } from './trial.ts';

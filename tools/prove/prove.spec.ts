@@ -1,4 +1,5 @@
-// The proof set as `npm test` tries it: what takes long is in `prove.long.spec.ts`, the whole is `npm run prove`.
+// Runs the part of the properties that is fast enough for `npm test`. The slow part is in
+// `prove.long.spec.ts`; `npm run prove` runs everything.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
 import { properties } from './properties.ts';

@@ -1,11 +1,11 @@
-// npm run prove: what must hold under faults, races and bad tokens, tried for as long as the bar asks, and each property
-// with controls, the same with a guard taken out, that have to fail. It brings up all that it needs, and exits with 1 if
-// a property does not hold or a control holds.
+// npm run prove: tests properties that must hold under faults, races and bad tokens, with the full amount of work. Each
+// property has controls, which run without one of its guards and must fail. The command starts all servers that it needs.
+// It exits with 1 if a property does not hold or a control does not fail.
 //
-//   --short       as in npm test: less of each, and without the controls that take long
-//   --seed 7      draws the same as another run with this seed did; any unless told
-//   --only a,b    properties by name and in this order, such as "lease model"
-//   --write       writes the figures of each property that is proven into docs/proof.md; of a long run
+//   --short       does less, as npm test does, and leaves out the controls that take long
+//   --seed 7      repeats the random choices of a run with this seed; by default the seed is random
+//   --only a,b    runs only these properties, in this order, such as "lease model"
+//   --write       writes the figures of each proven property into docs/proof.md; only for a long run
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type Proof, writePage } from './page.ts';
@@ -43,7 +43,7 @@ function chosen(): readonly Property[] {
   return only.flatMap((wanted) => properties.filter(({ name }) => name === wanted));
 }
 
-/** A line about one run; the reasons below it, where it did not go as it had to. */
+/** Prints a line about one run, and the violations below it if the result is not the required one. */
 function show(name: string, isFine: boolean, { violations, figures }: Report, millis: number): void {
   say(`  ${isFine ? '✓' : '✗'} ${name} (${figuresInWords(figures)}, ${(millis / 1000).toFixed(1)} s)`);
   if (isFine) return;

@@ -1,4 +1,7 @@
-/** A receiver as a customer has one: it verifies, fails now and then, and can be taken away and come back. */
+/**
+ * A webhook receiver like a customer's: it verifies messages, fails at random, and can be killed and started
+ * again.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -7,13 +10,13 @@ import { Webhook } from 'standardwebhooks';
 import { type Dice } from '@muster/tools';
 import { type Scope } from './services.ts';
 
-/** One endpoint's side of it. */
+/** The messages that one endpoint received. */
 export interface Inbox {
-  /** What was taken, by its webhook-id: the number that came with it. */
+  /** The number of each accepted message, by its webhook-id. */
   readonly taken: Map<string, number>;
-  /** The numbers in the order in which they were taken for the first time. */
+  /** The numbers in the order in which they were first accepted. */
   readonly order: number[];
-  /** An id that came with two numbers, a bad signature: what must not be. */
+  /** Violations, such as a bad signature or an id that came with two numbers. */
   readonly wrong: string[];
   tries: number;
 }
@@ -21,19 +24,21 @@ export interface Inbox {
 export interface Receiver {
   readonly url: (path: string) => string;
   inbox(path: string, secret: string): Inbox;
-  /** As when its process dies: connections break, and nothing listens. */
+  /** Stops the server as a dead process would: connections break, and the port is closed. */
   kill(): Promise<void>;
   startAgain(): Promise<void>;
-  /** It answers nothing while this is so. */
+  /** Makes the receiver answer no message while it is true. */
   isSilent: boolean;
-  /** Messages that came while it was silent. */
+  /** The number of messages that came while it was silent. */
   unanswered: number;
 }
 
-/** Number of failures. */
+/** The number of failed attempts per hundred. */
 const failsOfHundred = 30;
 
-/** It answers many messages with an error, and of those half after it took the message. */
+/**
+ * Starts a receiver that answers many messages with an error. It has accepted half of these messages before.
+ */
 export async function openReceiver(
   scope: Scope,
   dice: Dice,
@@ -65,7 +70,8 @@ export async function openReceiver(
     const fails = !(failsOnceEach && failed.has(id)) && dice.chance(failsOfHundred / 100);
     if (fails) failed.add(id);
     try {
-      // An answer that is lost after the message was taken brings it again.
+      // In half of the failures the receiver accepts the message, and the sender repeats it because the
+      // acknowledgment is missing.
       if (!fails || dice.chance(0.5)) take(path, headers, body);
     } catch (error) {
       inbox?.wrong.push(String(error));

@@ -1,14 +1,17 @@
-/** A server on this machine that stands between a program and another server. */
+/** A TCP server on this machine that forwards connections to another server. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Relay {
-  /** The same address by way of the relay. */
+  /** Returns the URL with the relay's port. */
   through(url: string): string;
   stop(): void;
 }
 
-/** Connects each client to the server. `carry` has to pass on what either side sends; each side ends with the other. */
+/**
+ * Connects each client to the server. `carry` has to forward the data of both sides. If one side closes, the
+ * other is closed too.
+ */
 export async function startRelay(
   serverUrl: string,
   carry: (client: Socket, upstream: Socket) => void,

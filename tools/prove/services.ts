@@ -1,27 +1,32 @@
-/** The servers that properties work on: throw-away, brought up when the first asks, ended by whoever runs them. */
+/**
+ * The temporary servers of the properties. They start when the first property needs them; the runner of the
+ * properties stops them.
+ */
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/driver';
 import { cloneTemplate, databaseUrl, provideTemplate } from '@muster/testing/template';
 import { type Postgres, startPostgres } from '@muster/tools';
 import { type Removal } from './guards.ts';
 
-/** A migrated database that nobody else works on. */
+/** A migrated database that no other run uses. */
 export interface Database {
-  /** Of a login that owns the tables. */
+  /** The address with the login that owns the tables. */
   readonly url: string;
-  /** As that login, who sees all; for arranging, and for looking at what is really there. */
+  /**
+   * A pool with the owner's login, which sees all rows. Tests use it to prepare data and to check the result.
+   */
   readonly owner: Pool;
 }
 
 type Ending = () => Promise<void> | void;
 
-/** What one run brings up; it ends in the reverse order. */
+/** The resources of one run. They are released in reverse order. */
 export class Scope {
-  /** What is brought up there outlives this run, for the others. */
+  /** The scope of resources that all runs share, and that outlives this run. */
   readonly home: Scope;
   readonly #endings: Ending[] = [];
   readonly #shared = new Map<string, Promise<unknown>>();
-  /** Guards that are to be taken out of statements, and whether a statement had each of them. */
+  /** The guards to remove from statements, and for each of them if a statement contained it. */
   readonly #met = new Map<Removal, boolean>();
   readonly #faults = new Set<string>();
   readonly #server: () => Promise<Postgres>;
@@ -39,12 +44,12 @@ export class Scope {
     for (const end of this.#endings.splice(0).reverse()) await end();
   }
 
-  /** A database of its own on the server that all share, cloned from the migrated one. */
+  /** Clones the migrated database on the shared server. */
   async database(): Promise<Database> {
     return cloneFor(this, (await this.#server()).url);
   }
 
-  /** Makes what all runs share when the first of them asks; it outlives this run. */
+  /** Returns a resource that all runs share. The first caller creates it, and it outlives this run. */
   share<Shared>(name: string, make: (home: Scope) => Promise<Shared>): Promise<Shared> {
     const { home } = this;
     const shared = (home.#shared.get(name) as Promise<Shared> | undefined) ?? make(home);
@@ -64,7 +69,7 @@ export class Scope {
     this.#faults.add(fault);
   }
 
-  /** Throws where a guard was in no statement: then nothing was tried without it. */
+  /** Throws if a guard was in no statement, because nothing was then tested without it. */
   requireMet(): void {
     if (this.#faults.size > 0) throw new Error([...this.#faults].join('\n'));
     const unmet = [...this.#met].filter(([, isMet]) => !isMet);
@@ -73,7 +78,7 @@ export class Scope {
   }
 }
 
-/** A clone of the migrated database on that server; it goes with the scope. */
+/** Clones the migrated database on that server. The clone is dropped with the scope. */
 export async function cloneFor(scope: Scope, serverUrl: string): Promise<Database> {
   const name = `prove_${randomBytes(6).toString('hex')}`;
   await cloneTemplate(serverUrl, name);
@@ -88,12 +93,12 @@ export async function cloneFor(scope: Scope, serverUrl: string): Promise<Databas
   return { url, owner };
 }
 
-/** The server that all runs share, and the scope of each run. */
+/** The shared server, and the scope of each run. */
 export class Services {
   #server: Promise<Postgres> | undefined;
   readonly #home = new Scope(() => (this.#server ??= startServer()));
 
-  /** Runs with a scope of its own, which ends with it. */
+  /** Runs with a new scope, which is stopped afterwards. */
   async during<Result>(run: (scope: Scope) => Promise<Result>): Promise<Result> {
     const scope = new Scope(() => (this.#server ??= startServer()), this.#home);
     try {
@@ -124,7 +129,7 @@ async function startServer(): Promise<Postgres> {
   }
 }
 
-/** How many rows a table has, by what follows `from`. */
+/** Counts rows. `from` is the SQL after the word `from`. */
 export async function countOf(owner: Pool, from: string, values: readonly unknown[] = []): Promise<number> {
   const { rows } = await owner.query<{ count: number }>(`select count(*)::int as count from ${from}`, [
     ...values,

@@ -1,4 +1,4 @@
-/** An installation whose every part can be broken, people who work there, and stories to work on. */
+/** An installation whose parts can all be broken, with members and stories. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,35 +13,35 @@ import { type Removal } from './guards.ts';
 import { foundOrganization, type Organization, type Person } from './organization.ts';
 import { openTap } from './tap.ts';
 
-/** A copy of the API with the lines to it and from it. */
+/** An instance of the API, with the relays to it and to its database. */
 export interface Copy {
   readonly api: Breakable<ThrowAwayApp>;
-  /** By way of the line that may break. */
+  /** The address of the relay to the instance, whose connections may break. */
   readonly url: string;
   readonly lines: readonly FaultyLine[];
 }
 
-/** A delivery-worker, and where its mails go. */
+/** A delivery worker, and the folder to which it writes mails. */
 export interface Worker {
   readonly app: Breakable<ThrowAwayApp>;
   readonly mailFolder: string;
 }
 
 export interface WorkerOptions {
-  /** Another way to Redis. */
+  /** Another address for Redis. */
   readonly redisUrl?: string;
-  /** SQL that is put in place of its own. */
+  /** The guards to remove from the worker's SQL. */
   readonly removals?: readonly Removal[];
 }
 
-/** What runs, without anybody there yet. */
+/** The running services, without an organization. */
 interface Ground {
   readonly breakables: Breakables;
   readonly database: Database;
   readonly copies: readonly [Copy, ...Copy[]];
 }
 
-/** What went wrong on purpose since the site was opened. */
+/** The numbers of faults since the site was opened. */
 export interface Broken {
   readonly postgres: number;
   readonly apis: number;
@@ -50,30 +50,30 @@ export interface Broken {
 
 export interface Site extends Ground, Organization {
   readonly projectId: string;
-  /** Of the owner. */
+  /** The client of the organization's owner. */
   readonly ana: Client;
   broken(): Broken;
-  /** A client that tries again what an outage cut off, once for good. */
+  /** Makes a client that retries calls that an outage interrupted. Each write happens once. */
   clientOf(person: Person): Client;
-  /** Stories to be worked on, by their ids. */
+  /** Creates stories that are ready for work, and returns their ids. */
   makeStories(count: number): Promise<string[]>;
   startWorker(options?: WorkerOptions): Promise<Worker>;
 }
 
 export interface SiteOptions {
   readonly people: number;
-  /** SQL that is put in place of the product's own; services are started for it alone then. */
+  /** The guards to remove from the API's SQL. If there are any, the site gets its own services. */
   readonly removals?: readonly Removal[];
 }
 
-/** Receivers of webhooks are on this machine. */
+/** The receivers of webhooks are on this machine. */
 const webhooksTo = { WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
-/** Members send one another as many mails as is tried. */
+/** The limit on mails between members is effectively off. */
 const amongMembers = { LIMIT_MESSAGES: '1000/0.001' };
-/** Forges deliver as much as is tried. */
+/** The limit on forge deliveries is effectively off. */
 const fromForges = { LIMIT_DELIVERIES: '100000/1' };
 
-/** An organization of its own. What runs is shared by all runs that change no SQL. */
+/** Opens a site with its own organization. All runs without removed guards share the services. */
 export async function openSite(scope: Scope, { people: count, removals = [] }: SiteOptions): Promise<Site> {
   const ground =
     removals.length > 0
@@ -147,11 +147,13 @@ async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Gr
   return { breakables, database, copies: await Promise.all([openCopy(), openCopy()]) };
 }
 
-/** The address of the database without these guards; the database itself if there are no removals. */
+/**
+ * Returns the address of a tap that removes these guards, or the database's own address if there are none.
+ */
 export const tapInto = async (scope: Scope, url: string, removals: readonly Removal[]): Promise<string> =>
   removals.length === 0 ? url : (await openTap(scope, url, removals)).url;
 
-/** Looks until it is so, for so long at most; answers whether it came to be. */
+/** Polls until `isSo` answers true, for at most `mostMillis`. Answers false after the timeout. */
 export async function comesToBe(
   isSo: () => Promise<boolean>,
   mostMillis: number,

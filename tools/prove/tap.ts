@@ -1,7 +1,7 @@
 /**
- * Stands between a program and PostgreSQL. It takes guards out of the program's SQL on its way, so that what
- * happens without a guard is seen without a switch in the product; and it holds a connection before a statement, so
- * that two transactions meet where they are to meet. The program is told another address, and knows nothing.
+ * A relay between a program and PostgreSQL. It removes guards from the program's SQL, so that the product
+ * needs no switch for tests without a guard. It also holds a connection before a chosen statement, so that
+ * two transactions collide at that point. The program only gets another address.
  */
 import { type Socket } from 'node:net';
 import { type Removal, takeOut } from './guards.ts';
@@ -9,19 +9,19 @@ import { startRelay } from './relay.ts';
 import { type Scope } from './services.ts';
 import { flush, type Message, messagesOf, readBackendPid, readBind, readParse, withSql } from './wire.ts';
 
-/** A statement that a connection is held before. */
+/** A hold of a connection before a statement. */
 export interface Gate {
-  /** The connection came there, and all before it is done. */
+  /** Resolves when a connection has reached the statement and all earlier statements are finished. */
   readonly reached: Promise<unknown>;
   open(): void;
 }
 
 export interface Tap {
-  /** The database, by way of the tap. */
+  /** The address of the database through the tap. */
   readonly url: string;
-  /** The server processes of the connections that are open. */
+  /** Returns the process ids of the Postgres backends behind the open connections. */
   pids(): number[];
-  /** Holds whichever connection next comes to a statement with this text in it. */
+  /** Holds the next connection that sends a statement with this text. */
   holdBefore(text: string): Gate;
 }
 
@@ -31,7 +31,10 @@ interface Waiting {
   readonly opened: Promise<unknown>;
 }
 
-/** Takes these guards out until the scope ends, which then has to have met each of them. */
+/**
+ * Opens a tap that removes these guards until the scope ends. The scope then requires that each guard was
+ * found.
+ */
 export async function openTap(
   scope: Scope,
   databaseUrl: string,
@@ -72,17 +75,17 @@ export async function openTap(
   };
 }
 
-/** One connection. */
+/** One connection between the program and PostgreSQL. */
 class Line {
   pid: number | undefined;
   readonly #upstream: Socket;
   readonly #rewrite: (sql: string) => string;
   readonly #gates: Waiting[];
-  /** The SQL by the names of statements, as the program wrote it. */
+  /** The SQL of each prepared statement as the program wrote it, by name. */
   readonly #statements = new Map<string, string>();
   #held: Message[] | undefined;
   #reach: (() => void) | undefined;
-  /** Statements that were sent and are not answered yet. */
+  /** The number of statements that were sent and have no answer yet. */
   #running = 0;
 
   constructor(client: Socket, upstream: Socket, rewrite: (sql: string) => string, gates: Waiting[]) {
@@ -141,11 +144,11 @@ class Line {
 
   #hear(message: Message): void {
     if (message.type === 'K') this.pid = readBackendPid(message);
-    // Done, empty, suspended.
+    // The messages CommandComplete, EmptyQueryResponse and PortalSuspended.
     if (message.type === 'C' || message.type === 'I' || message.type === 's') {
       this.#running = Math.max(0, this.#running - 1);
     }
-    // What follows an error is not run.
+    // After an error Postgres skips the remaining statements of the batch.
     if (message.type === 'E') this.#running = 0;
     this.#lookWhetherReached();
   }

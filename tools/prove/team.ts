@@ -1,4 +1,4 @@
-/** People who call operations in this process: the pipeline, the handlers and Postgres, and no HTTP in between. */
+/** Calls operations in this process, through the pipeline and the handlers on Postgres, without HTTP. */
 import { createPool, newId, type Pool } from '@muster/driver';
 import { handlers, performable, reactions } from '@muster/operations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
@@ -8,7 +8,7 @@ import { foundOrganization, type Organization, type Person } from './organizatio
 import { type Database, type Scope } from './services.ts';
 import { openTap, type Tap } from './tap.ts';
 
-/** Ana leads every project, Ben and Chloé contribute, Robo is Chloé's agent, Dan may look. */
+/** Ana leads every project. Ben and Chloé contribute, Robo is Chloé's agent, and Dan is a viewer. */
 export const names = ['ana', 'ben', 'chloe', 'robo', 'dan'] as const;
 export type Name = (typeof names)[number];
 
@@ -17,10 +17,10 @@ export interface Team extends Omit<Organization, 'people'> {
   readonly people: Readonly<Record<Name, Person>>;
 }
 
-/** An organization in a database of its own, the same for all runs: each makes boards of its own. */
+/** Returns an organization in a new database that all runs share. Each run creates its own boards. */
 export const findTeam = (scope: Scope): Promise<Team> => scope.share('team', foundTeam);
 
-/** One that nobody else works with. */
+/** Creates an organization that no other run uses. */
 export async function foundTeam(scope: Scope): Promise<Team> {
   const database = await scope.database();
   const organization = await foundOrganization(database, 4, { scopes: ['write'], viewers: [3] });
@@ -30,7 +30,7 @@ export async function foundTeam(scope: Scope): Promise<Team> {
   return { ...organization, database, people: { ana, ben, chloe, robo, dan } };
 }
 
-/** One more member of the team and an agent of theirs, that may have to go; and Ana as she may remove them. */
+/** Adds a member and an agent of theirs who may be removed, and a token with which Ana may remove them. */
 export async function joinForAWhile({
   people,
   join,
@@ -44,25 +44,25 @@ export async function joinForAWhile({
   };
 }
 
-/** What came of a call: its result, or what refused it. */
+/** The outcome of a call: its result, or the reason of its refusal. */
 export type Answer =
   | { readonly result: Record<string, unknown> }
   | { readonly refused: string; readonly details: Record<string, unknown> };
 
-/** A way to call operations, over a pool and a tap of its own. */
+/** A way to call operations, with its own pool and tap. */
 export interface Desk {
   readonly tap: Tap;
-  /** A fault of ours is thrown. */
+  /** Makes a call. An internal error is thrown, not returned. */
   call(person: Person, operation: string, params: object): Promise<Answer>;
 }
 
 const all = performable(handlers);
 
-/** The reason where there is one, else the code. */
+/** Returns the reason of a refusal, or its code if it has no reason. */
 const reasonOf = (details: Record<string, unknown> | undefined, code: string): string =>
   code === 'forbidden' || typeof details?.['reason'] !== 'string' ? code : details['reason'];
 
-/** Who works at a desk goes through a tap with these removals. */
+/** Opens a desk whose calls go through a tap with these removals. */
 export async function openDesk(
   { database }: Team,
   services: Scope,
@@ -70,7 +70,8 @@ export async function openDesk(
 ): Promise<Desk> {
   const tap = await openTap(services, database.url, removals);
   const pool: Pool = createPool({ url: tap.url, role: 'muster_app', name: 'muster-prove-desk', max });
-  // Who waits for a lock that is held on purpose waits as long as a statement may take: the machine may be busy.
+  // A call that waits for a lock that a test holds may wait up to the statement timeout, because the machine
+  // may be busy.
   pool.on('connect', (client) => void client.query('set lock_timeout = 0').catch(() => undefined));
   services.onStop(() => pool.end());
   const authenticator = createAuthenticator(database.owner);
@@ -86,7 +87,7 @@ export async function openDesk(
           handler,
           {
             token: await authenticator.authenticate(person.token),
-            // What crosses the wire is JSON.
+            // The parameters pass through JSON, as they would over HTTP.
             params: JSON.parse(JSON.stringify(params)) as unknown,
             requestId: newId(),
             ...{ idempotencyKey: null, ip: null, userAgent: null },
@@ -104,11 +105,11 @@ export async function openDesk(
   };
 }
 
-/** A call at a desk by a member of the team, or by the caller that it names. */
+/** Makes a call at a desk, as a member of the team or as the given person. */
 export const callAt = (desk: Desk, { people }: Team, { person, operation, params }: Call): Promise<Answer> =>
   desk.call(typeof person === 'string' ? people[person] : person, operation, params);
 
-/** The result of a call; throws where it is refused. */
+/** Returns the result of a call. Throws if it was refused. */
 export async function must(answer: Promise<Answer>): Promise<Record<string, unknown>> {
   const given = await answer;
   if ('result' in given) return given.result;

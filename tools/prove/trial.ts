@@ -1,10 +1,10 @@
-/** How specs try a property or a control: in its short form, and with the same seed every time. */
+/** Runs a property or a control in specs: in its short form, with a fixed seed. */
 import { type Control, type Property } from './property.ts';
 import { Services } from './services.ts';
 
-/** A short form takes seconds; this only ends what hangs. */
+/** A short form takes seconds; this timeout only ends a run that hangs. */
 export const mostMillis = 180_000;
-/** A red test is red again. `npm run prove` draws another one each time. */
+/** The seed is fixed, so that a failure can be repeated. `npm run prove` draws a new seed each time. */
 const seed = 1;
 
 export class Trial {

@@ -1,12 +1,15 @@
-/** The messages between a client and PostgreSQL, as far as they have to be understood to stand in between. */
+/** Parses the messages between a client and PostgreSQL, as far as a relay has to understand them. */
 
 export interface Message {
-  /** One letter; empty for the first of a client, which has none. */
+  /** The type letter of the message. It is empty for a client's first message, which has none. */
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** Cuts a stream of bytes into messages: a letter and a length, but for the first of a client, which has no letter. */
+/**
+ * Splits a byte stream into messages. Each has a type letter and a length; only a client's first message has
+ * no letter.
+ */
 export function messagesOf(side: 'client' | 'server'): (chunk: Buffer) => Message[] {
   let rest: Buffer = Buffer.alloc(0);
   let greeted = side === 'server';
@@ -26,7 +29,7 @@ export function messagesOf(side: 'client' | 'server'): (chunk: Buffer) => Messag
   };
 }
 
-/** The server sends what it has so far. */
+/** The Flush message, which makes the server send its pending output. */
 export const flush = Buffer.from([0x48, 0, 0, 0, 4]);
 
 const textUntilZero = (bytes: Buffer, from: number): { text: string; end: number } => {
@@ -34,13 +37,13 @@ const textUntilZero = (bytes: Buffer, from: number): { text: string; end: number
   return { text: bytes.toString('utf8', from, end), end: end + 1 };
 };
 
-/** Of a Parse: the name that the statement is to have, and its SQL. */
+/** Reads the statement name and the SQL of a Parse message. */
 export function readParse({ bytes }: Message): { name: string; sql: string } {
   const name = textUntilZero(bytes, 5);
   return { name: name.text, sql: textUntilZero(bytes, name.end).text };
 }
 
-/** The same Parse with other SQL. */
+/** Returns the Parse message with other SQL. */
 export function withSql({ bytes, type }: Message, sql: string): Message {
   const name = textUntilZero(bytes, 5);
   const before = textUntilZero(bytes, name.end);
@@ -55,11 +58,11 @@ export function withSql({ bytes, type }: Message, sql: string): Message {
   return { type, bytes: Buffer.concat([head, body]) };
 }
 
-/** Of a Bind: the name of the statement that is bound. */
+/** Reads the statement name of a Bind message. */
 export function readBind({ bytes }: Message): string {
   const portal = textUntilZero(bytes, 5);
   return textUntilZero(bytes, portal.end).text;
 }
 
-/** Of the server's BackendKeyData: the process that serves the connection. */
+/** Reads the id of the backend process from a BackendKeyData message. */
 export const readBackendPid = ({ bytes }: Message): number => bytes.readUInt32BE(5);

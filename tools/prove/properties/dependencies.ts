@@ -180,7 +180,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   };
 }
 
-/** The control needs one kill that hits a call in progress. That kill ends the process and the run. */
+/** The control needs one kill that hits a call in progress. The kill then ends the process and the run. */
 const patientKills = 30;
 
 export const dependencies = property<Extent>({

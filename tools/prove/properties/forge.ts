@@ -1,7 +1,7 @@
 /**
  * Delivers the lives of many pull requests concurrently, as GitHub would. Each life has its own order. Its
  * events come repeatedly, late or several at a time, and the work is named and submitted at any moment before
- * the merge. All lives must have the same result. For some lives a token reports the merge before the forge
+ * the merge. All lives must have the same result. In some lives a token reports the merge before the forge
  * does, which must not land the work.
  */
 import { createHmac } from 'node:crypto';

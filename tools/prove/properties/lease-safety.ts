@@ -23,7 +23,7 @@ interface Extent {
 const long: Extent = {
   ...{ seconds: 60, kills: 12, connections: 180, unknownButDone: 1 },
   betweenKills: { least: 2_000, most: 5_000 },
-  // The pauses are longer than most of a lease.
+  // Most pauses are longer than a lease.
   pauses: { least: 3_000, most: 8_000 },
 };
 const short: Extent = {

@@ -39,7 +39,8 @@ async function hold(site: LicenseSite, key: string, machine: string, renewals: n
 }
 
 /**
- * Counts the slots that no certificate holds after this time, according to Postgres. Their number only grows.
+ * Counts the slots that no certificate holds after this time, according to Postgres. The recorded ends only
+ * move later, so these slots were also free at that time.
  */
 const freeSince = async ({ owner }: LicenseSite, { id }: Sold, since: number): Promise<number> =>
   slots -

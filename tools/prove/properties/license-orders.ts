@@ -1,6 +1,7 @@
 /**
- * Shops send one sale several times at once, and one renewal, and whether they are answered or not; machines begin one trial from
- * several calls. Each is there once, and whoever is answered hears the same.
+ * Shops send each sale and each renewal several times concurrently, even after an answer was lost. Machines
+ * start each trial with several calls. Each sale, renewal and trial must exist once, and all answers about it
+ * must be equal.
  */
 import { randomUUID } from 'node:crypto';
 import { Dice } from '@muster/tools';
@@ -14,7 +15,7 @@ const perOrder = 2;
 const extendedDays = 30;
 const hour = 3_600_000;
 
-/** Makes one call several times: so that they meet for certain, or just at once. */
+/** Makes one call several times, either forced to collide by a held lock or simply at the same time. */
 type Way = (call: () => Promise<Answered>, held: string, values?: readonly unknown[]) => Promise<Answered[]>;
 
 async function sale(site: LicenseSite, way: Way): Promise<string[]> {
@@ -31,7 +32,7 @@ async function sale(site: LicenseSite, way: Way): Promise<string[]> {
   return [
     ...(licenses === perOrder ? [] : [`an order of ${perOrder} licenses has ${licenses}`]),
     ...(new Set(heard).size === 1 ? [] : [`one order was answered ${[...new Set(heard)].join(' and ')}`]),
-    // Where the answer was lost nobody may have heard them.
+    // There may be fewer keys, because an answer with keys can get lost.
     ...(keys.length <= perOrder ? [] : ['the keys of one order were shown twice']),
   ];
 }
@@ -80,7 +81,7 @@ const kinds: readonly Kind[] = [sale, renewal, trial];
 interface Extent {
   readonly kinds: readonly Kind[];
   readonly scenes: number;
-  /** Of each kind, while things break. */
+  /** The number of rounds of each kind while the service and its connections break. */
   readonly rounds: number;
   readonly arrange?: (site: LicenseSite) => Promise<void>;
 }
@@ -106,7 +107,9 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   return site.report(violations, { scenes: scenes * tried.length, rounds: rounds * tried.length });
 }
 
-/** Without the rule of the table too: it would turn the second one away in another way. */
+/**
+ * Removes the unique constraint of the trials too, because it would refuse the second call in another way.
+ */
 const anyTrials = async ({ owner }: LicenseSite): Promise<void> => {
   const rule = 'on conflict (product, machine_hash) do nothing';
   await redefine(owner, { function: 'licenses.trial_of' }, [rule, '']);

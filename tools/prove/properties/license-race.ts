@@ -1,4 +1,4 @@
-/** Many machines race for each license over HTTP; and the same with a row that is read without being locked. */
+/** Many machines race for each license over HTTP. The control reads the license's row without locking it. */
 import { type Removal, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';
 import { countOf } from '../services.ts';
@@ -7,16 +7,18 @@ import { property, type Report, type Setting } from '../property.ts';
 interface Extent {
   readonly licenses: number;
   readonly machines: number;
-  /** Of all machines together, for each license. */
+  /** The number of activations per license, by all machines together. */
   readonly activations: number;
 }
 
-/** Of half of the licenses one machine may be, of the others three. */
+/** The numbers of machine slots. Half of the licenses have one, the others have three. */
 const slotsOfEach = [1, 3];
-/** So many activations wait for a license before one of them gets it. */
+/** The number of activations that wait for a license's lock before one of them gets it. */
 const meeting = 3;
 
-/** How many machines were let in; violations for answers that no race has. */
+/**
+ * Returns the number of machines that got the license, and violations for answers that a race cannot cause.
+ */
 async function raceFor(
   site: LicenseSite,
   licenseKey: string,

@@ -1,6 +1,7 @@
 /**
- * Licenses are issued, activated and released while the service is killed, most of all while a receiver has a message in its hands,
- * and its connections break: each event of the trail arrives, under its own id. Times of tries are brought forward.
+ * Licenses are issued, activated and released while the service is killed and its connections break. One kill
+ * comes while a receiver has a message and has not answered. Each license event must arrive under its own id.
+ * The times of retries are brought forward.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
@@ -19,7 +20,7 @@ interface Extent {
 const bringForwardMillis = 100;
 const lostAfterMillis = 120_000;
 
-/** The service dies while the receiver has a message, and has not said that it took it. */
+/** Kills the service while the receiver has a message that it has not acknowledged. */
 async function killInTheMiddle(site: LicenseSite, receiver: Receiver): Promise<void> {
   const isInHands = await comesToBe(async () => receiver.unanswered > 0, 20_000);
   if (!isInHands) throw new Error('no message came');
@@ -54,7 +55,8 @@ async function run(
     for (let left = licenses - 1; left > 0; left -= 100) await live(site, left);
   };
   await (breaks ? site.whileBreaking(dice.another(), liveAll) : liveAll());
-  // As if the time between tries had passed, until nothing waits any more.
+  // Makes all waiting messages due repeatedly, until none waits any longer. This simulates the time between
+  // attempts.
   await comesToBe(async () => {
     const { rowCount } = await site.owner.query(
       `update licenses.webhook_deliveries set next_at = now() where state = 'waiting'`,

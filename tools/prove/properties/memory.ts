@@ -1,6 +1,7 @@
 /**
- * What one viewer may do who means harm: pages that are as large as they can be made, lists of tools that no caller asked
- * for before, large bodies, long waits, all at once. Both services have the memory that their containers have.
+ * One malicious viewer does everything that is permitted: reads pages of the maximum size, requests lists of
+ * tools that are not cached, sends large bodies, and waits long, all concurrently. Both services have the
+ * memory limits of their containers.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,12 +18,12 @@ import { type Scope } from '../services.ts';
 
 interface Extent {
   readonly seconds: number;
-  /** Of each kind of large text, and replies to one comment. */
+  /** The number of large texts of each kind, and of replies to one comment. */
   readonly texts: number;
   readonly atOnce: number;
 }
 
-/** What the container of the service may take, in MiB. */
+/** Reads the memory limit of the service's container, in MiB. */
 async function limitOf(service: string): Promise<number> {
   const file = path.join(repositoryRoot, 'tools/deploy/kubernetes/services', `${service}.yaml`);
   const [, mebibytes] = /limits:\s+(?:cpu: \S+\s+)?memory: (\d+)Mi/.exec(await readFile(file, 'utf8')) ?? [];
@@ -31,12 +32,12 @@ async function limitOf(service: string): Promise<number> {
 }
 
 interface Ground {
-  /** The token of the viewer who means harm. */
+  /** The token of the malicious viewer. */
   readonly viewer: string;
   readonly executionId: string;
 }
 
-/** An organization in which there is much to be read. */
+/** Creates an organization with large records to read. */
 async function arrange({ services }: Setting, { database, api }: House, texts: number): Promise<Ground> {
   const callers = openCallers(services);
   const { people, enter } = await foundOrganization(database, 2, { viewers: [1] });
@@ -48,7 +49,7 @@ async function arrange({ services }: Setting, { database, api }: House, texts: n
   const { projectId, executionId } = await beginWork(make, 'WEB');
   const parentId = idIn(await write('comments.create', { storyId: 'WEB-1', body: 'Root' }), 'comment');
   for (let index = 0; index < texts; index += 1) {
-    // Where there is an end to it, that is what keeps the answers small.
+    // Some of these calls may be refused by a quota, which then is what keeps the answers small.
     await Promise.all([
       write('comments.create', { storyId: 'WEB-1', parentId, body: 'x'.repeat(19_000) }),
       make('contracts.publish', {
@@ -64,11 +65,11 @@ async function arrange({ services }: Setting, { database, api }: House, texts: n
   return { viewer, executionId };
 }
 
-/** A service whose memory is looked at. */
+/** A service whose memory is measured. */
 interface Watched {
   readonly name: string;
   readonly app: ThrowAwayApp;
-  /** Both in MiB. */
+  /** The container's limit and the largest measured value, in MiB. */
   readonly limit: number;
   most: number;
 }
@@ -79,7 +80,7 @@ async function lookAt(watched: readonly Watched[]): Promise<void> {
   }
 }
 
-/** Sends bodies and reads the answers late; counts them, whatever came of them. */
+/** Sends bodies and reads the answers with a delay. Counts all calls, even those that fail. */
 function openSender(services: Scope, token: string) {
   const agent = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000 });
   services.onStop(() => agent.destroy());
@@ -92,11 +93,11 @@ function openSender(services: Scope, token: string) {
           ...{ origin, path: `${pathname}${search}`, method: 'POST', body },
           headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
         });
-        // A caller that reads slowly lets it lie with the service.
+        // The delay simulates a slow reader, whose answer the service has to buffer.
         await pause(100);
         await answer.body.dump({ limit: Number.MAX_SAFE_INTEGER });
       } catch {
-        // What is refused in the middle of a body ends its connection.
+        // The service closes the connection if it refuses a body before its end.
       }
       calls += 1;
     },
@@ -105,7 +106,7 @@ function openSender(services: Scope, token: string) {
   };
 }
 
-/** Everything that the viewer asks for, again and again. */
+/** Returns the calls that the viewer repeats. */
 function wishesOf(
   { api, gateway }: House,
   executionId: string,
@@ -148,7 +149,7 @@ async function run(
   ];
   const sender = openSender(setting.services, viewer);
   const wishes = wishesOf(house, executionId, sender.post);
-  // Enough is known then, and the machine may have no more.
+  // The run stops early, because the result is clear and the machine may have no more memory.
   const isTooMuch = () => watched.some(({ most, limit }) => most > limit);
   const ends = performance.now() + seconds * 1_000;
   const all = wishes.flatMap((wish) => Array.from({ length: atOnce }, () => wish));

@@ -1,6 +1,7 @@
 /**
- * Comments that mention people ask for work, while what does it is killed and forgets: each notification is handed on
- * once, and each mail goes out. Timing decides what a fault meets: the same seed throws the same faults in a row.
+ * Comments with mentions create outbox rows, while the worker and Redis are killed and Redis is flushed. Each
+ * notification must be handed on once, and each mail must be sent. The seed repeats the order of the faults
+ * but not their timing.
  */
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,11 +17,11 @@ const faultNames = ['relay crash', 'Redis kill', 'Redis flush', 'worker kill'] a
 type FaultName = (typeof faultNames)[number];
 
 interface Extent {
-  /** Rows of the outbox. */
+  /** The number of outbox rows to create, at least. */
   readonly rows: number;
   readonly faults: readonly FaultName[];
   readonly betweenFaults: Pauses;
-  /** Whether it goes by the clock, on a quiet machine: then what was left has to be done in time. */
+  /** Decides if the time for the remaining work is limited. The limit needs a machine without other load. */
   readonly isTimed: boolean;
 }
 
@@ -35,11 +36,14 @@ const long: Extent = {
 
 const people = 7;
 const writers = 3;
-/** Who writes waits while so much is undone, so that a slow machine has no more to catch up on than a quick one. */
+/**
+ * The number of undone rows above which writers wait, so that a slow machine has no larger backlog than a
+ * fast one.
+ */
 const mostUndone = 200;
 const redisAway = { least: 200, most: 1_500 };
 const mostDrainMillis = 10_000;
-/** After so long what is not there is lost. */
+/** The time after which undone work counts as lost. */
 const lostAfterMillis = 60_000;
 
 interface Course {
@@ -60,7 +64,7 @@ async function run(
   await site.breakables.flushRedis();
   const line = await startFaultyLine(redis.url);
   services.onStop(() => line.stop());
-  // The relay may say more of a row where a control has it say more.
+  // One control lets the relay write another column of the row, for which it needs this privilege.
   if (removals.length > 0)
     await site.database.owner.query('grant update (done_at) on outbox to muster_worker');
   const worker = await site.startWorker({ redisUrl: line.through(redis.url), removals });
@@ -73,10 +77,10 @@ async function run(
     storyId,
     async () => faultsOver && (await countRows(site)).all >= extent.rows,
   );
-  // Its failure is met where it is waited for.
+  // A failure is reported where this promise is awaited.
   writing.catch(() => undefined);
   try {
-    // A fault that met a worker yet to begin would try nothing of what it does.
+    // The worker must have started its work, because otherwise a fault would interrupt nothing.
     await comesToBe(async () => (await readdir(worker.mailFolder)).length > 0, lostAfterMillis);
     for (const fault of dice.shuffle(extent.faults)) {
       await pause(dice.between(extent.betweenFaults.least, extent.betweenFaults.most));
@@ -126,7 +130,7 @@ async function run(
 
 const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
   'relay crash': async ({ line, worker }) => {
-    // It has claimed rows, and dies before it added any of them.
+    // The relay has claimed rows and dies before it adds any of them to Redis.
     await line.holdBefore('rowId', lostAfterMillis);
     await worker.app.killAndStartAgain();
   },
@@ -146,14 +150,17 @@ const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
   },
 };
 
-/** A fault that meets nobody at work tries nothing. */
+/** Waits for undone rows, because a fault without work in progress tests nothing. */
 const someUndone = (site: Site): Promise<boolean> =>
   comesToBe(async () => (await countRows(site)).undone > 0, lostAfterMillis);
 
 interface Rows {
   readonly all: number;
   readonly undone: number;
-  /** Mails that were on their way when their worker died: nobody sends them again before it cannot be at it any more. */
+  /**
+   * The number of mails that were being sent when their worker died. No worker sends them again until the
+   * first one's reservation expires.
+   */
   readonly held: number;
   readonly dead: number;
 }
@@ -170,7 +177,7 @@ async function countRows({ database, orgId }: Site): Promise<Rows> {
   return rows[0] ?? { all: 0, undone: 0, held: 0, dead: 0 };
 }
 
-/** As if what is held had been held for as long as it may be, which is most of a minute. */
+/** Makes reserved rows due immediately. This simulates the reservation time, which is most of a minute. */
 const timeOfHeldPasses = ({ database, orgId }: Site): Promise<unknown> =>
   database.owner.query('update outbox set dispatch_after = now() where org_id = $1 and done_at is null', [
     orgId,
@@ -178,7 +185,7 @@ const timeOfHeldPasses = ({ database, orgId }: Site): Promise<unknown> =>
 
 interface Notifications {
   readonly mentions: number;
-  /** Those that their job made a mail of, and those it made more than one of. */
+  /** The number of notifications with a mail, and the number with more than one. */
   readonly handedOn: number;
   readonly doubled: number;
 }
@@ -196,7 +203,7 @@ async function countNotifications({ database, orgId }: Site): Promise<Notificati
   return rows[0] ?? { mentions: 0, handedOn: 0, doubled: 0 };
 }
 
-/** Answers how many comments were written. */
+/** Writes comments until there are enough. Returns their number. */
 async function writeUntil(
   { site }: Course,
   storyId: string,
@@ -219,7 +226,7 @@ async function writeUntil(
   return comments;
 }
 
-/** Waits until enough rows are done and nobody has a job; false where that does not come to be. */
+/** Waits until enough rows are done and no job is left in Redis. Answers false after the timeout. */
 async function quietly({ site }: Course, isEnough: (rows: Rows) => boolean): Promise<boolean> {
   const queues = openQueues({ url: site.breakables.redis.url, onError: () => undefined });
   try {
@@ -245,7 +252,7 @@ export const outbox = property<Extent>({
   run,
   controls: [
     {
-      // As where one enqueues and forgets.
+      // The control behaves like a system that enqueues a job and then forgets it.
       name: 'a row is marked done when it is added to Redis',
       leftTo: 'nx long',
       extent: { ...short, rows: 60, faults: ['relay crash'] },

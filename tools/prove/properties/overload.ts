@@ -1,6 +1,6 @@
 /**
- * More calls than can be answered. What limits the API is made to be Postgres, by a door that sleeps, so that it can do
- * the same on every machine.
+ * Sends more calls than the API can answer. A sleep in the authorization check makes Postgres the bottleneck,
+ * so that the capacity is about equal on every machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -23,11 +23,17 @@ const slowDoor = (seconds: number) => [{ ...wayIn, put: `, pg_sleep(${seconds})`
 
 interface Extent {
   readonly connections: number;
-  /** What each call takes at least. */
+  /** The minimum duration of each call, in seconds. */
   readonly sleepSeconds: number;
-  /** With how many callers it is found out what can be answered; undefined: it is not, and nothing is held against the clock. */
+  /**
+   * The number of callers, and the duration, with which the capacity is measured. If it is undefined, no
+   * durations are checked.
+   */
   readonly measured?: { readonly callers: number; readonly seconds: number };
-  /** Calls from so many at once, each asking again as soon as it is answered. */
+  /**
+   * The concurrent callers, each of whom calls again immediately after an answer, and the numbers of renewals
+   * and answers to reach.
+   */
   readonly crowd: { readonly callers: number; readonly renewals: number; readonly served: number };
 }
 
@@ -44,10 +50,13 @@ const long: Extent = {
 const organizations = 4;
 const leastGoodput = 0.85;
 const mostMillis = 1_000;
-/** So many times what can be answered is asked for. */
+/** The load during the overload, as a multiple of the capacity. */
 const load = 2;
 const turnMillis = 10;
-/** Far less than a place is taken for while somebody waits for it. */
+/**
+ * The pause of a caller without an answer. It is much shorter than the time for which a request slot stays
+ * occupied.
+ */
 const momentMillis = 50;
 
 type Ask = () => Promise<Heard>;
@@ -66,7 +75,7 @@ async function begin(
   const call = as(people[0].token);
   const { storyId, executionId, leaseToken } = await beginWork(call);
   const asks: [Ask, ...Ask[]] = [() => call('stories.get', { storyId })];
-  // One organization alone cannot take all places.
+  // Several organizations are needed, because one alone may not use all request slots.
   while (asks.length < organizations) {
     const other = await foundOrganization(database, 1);
     const theirs = as(other.people[0].token);
@@ -85,7 +94,7 @@ async function begin(
   };
 }
 
-/** So many callers, each of whom asks again as soon as it is answered, or a moment later, until it is enough. */
+/** Runs this many callers until `isEnough`. Each calls again after an answer, or a moment after a refusal. */
 async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<Heard[]> {
   const heard: Heard[] = [];
   await Promise.all(
@@ -100,7 +109,7 @@ async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<
   return heard;
 }
 
-/** So many calls a second, whatever becomes of them. */
+/** Starts this many calls per second without waiting for their answers. */
 async function stream(perSecond: number, seconds: number, ask: Ask): Promise<Heard[]> {
   const calls: Promise<Heard>[] = [];
   const began = performance.now();
@@ -111,11 +120,17 @@ async function stream(perSecond: number, seconds: number, ask: Ask): Promise<Hea
   return Promise.all(calls);
 }
 
-/** Of what an answer takes: who is turned away later than that has waited for a place, and not found one. */
+/**
+ * The limit for a refusal's delay, as a share of an answer's duration. A later refusal means that the call
+ * waited for a request slot in vain.
+ */
 const atOnce = 0.5;
 
 const isShed = (heard: Heard): boolean => reasonOf(heard) === 'overload';
-/** One that found a place may still have waited too long for a connection, and is told so by the same reason. */
+/**
+ * A call that got a request slot may still wait too long for a connection. It is then refused with an equal
+ * reason but another message.
+ */
 const foundNoPlace = (heard: Heard): boolean =>
   isShed(heard) && String(heard.body['message']).startsWith('Too many requests at once');
 
@@ -143,7 +158,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
     violations.push(...wrongIn(heard));
   }
 
-  // All places are taken all the time: whoever goes, somebody comes.
+  // All request slots stay in use, because each finished call is followed by another.
   let isOver = false;
   let served = 0;
   const crowding = crowd(
@@ -161,7 +176,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
     while (renewals.length < extent.crowd.renewals) {
       renewals.push(await renew());
       health.push(await look('/livez'));
-      // It waits for Postgres, too.
+      // This check also waits for Postgres.
       if (extent.measured !== undefined) health.push(await look('/readyz'));
     }
   } finally {
@@ -169,7 +184,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   }
   const heard = await crowding;
   violations.push(...wrongIn(heard));
-  // On a busy machine Postgres may be slow as well.
+  // On a busy machine Postgres may be slow too.
   const shedRenewals = renewals.filter(extent.measured === undefined ? foundNoPlace : isShed).length;
   if (shedRenewals > 0) violations.push(`${shedRenewals} of ${renewals.length} renewals found no place`);
   violations.push(...oddAmong(health, 'questions for its health'));
@@ -187,7 +202,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   };
 }
 
-/** Who is not answered is turned away at once and asked to come again, and nothing else happens to anybody. */
+/** Checks that each call was either answered or refused immediately with a request to retry. */
 function wrongIn(heard: readonly Heard[]): string[] {
   const waited = millisOf(heard.filter(isServed), 0.5);
   const turnedAwayAfter = millisOf(heard.filter(isShed), 0.5);

@@ -1,6 +1,6 @@
 /**
- * Agents take stories and are killed. What they held is known to have ended, and goes to whoever asks, soon after its
- * time and never before, whatever becomes of Redis.
+ * Agents acquire stories and are killed. Soon after a lease expires, and never before, the worker must record
+ * its end and the next caller must get the story. The property tests this with Redis up, down and flushed.
  */
 import { type Client, isRefusal, MusterError } from '@muster/client';
 import { type Pool } from '@muster/driver';
@@ -19,11 +19,14 @@ interface Extent {
 }
 
 const ttlSeconds = 5;
-/** After the end of its time. */
+/** The longest permitted delay after the end of a lease. */
 const mostLateMillis = 10_000;
 const patienceMillis = ttlSeconds * 1_000 + 2 * mostLateMillis;
 
-/** When a lease ended, and when somebody came to know or to have it: both by the database's clock. */
+/**
+ * The end of a lease, and the time at which the worker recorded it or another caller got the story. Both are
+ * milliseconds of the database's clock.
+ */
 interface Reclaimed {
   readonly how: 'noted' | 'taken';
   readonly endedAt: number;
@@ -32,7 +35,7 @@ interface Reclaimed {
 
 interface Course {
   readonly site: Site;
-  /** Whose agents die, and who comes after them. */
+  /** The member whose agents are killed, and the member who takes over their stories. */
   readonly holder: Person;
   readonly rival: Person;
   readonly violations: string[];
@@ -84,7 +87,7 @@ async function run(
   };
 }
 
-/** An agent of its own process takes the story, writes a checkpoint, and is killed without a word. */
+/** Starts an agent that acquires the story and writes a checkpoint, and kills it without a shutdown. */
 const kill = ({ site, holder }: Course, storyId: string): Promise<Killed> =>
   killAfter(1, {
     ...{ baseUrl: site.copies[0].api.url, token: holder.token, projectId: site.projectId, storyId },
@@ -92,7 +95,7 @@ const kill = ({ site, holder }: Course, storyId: string): Promise<Killed> =>
     resources: [`src/${storyId}/**`],
   });
 
-/** Nobody comes: the worker says so. */
+/** Waits until the worker records the end of the lease. No other caller asks for the story. */
 async function untilNoted(course: Course, { executionId }: Killed): Promise<Reclaimed | undefined> {
   const { database, orgId } = course.site;
   let found: { expiredAt: string; at: string } | undefined;
@@ -112,12 +115,12 @@ async function untilNoted(course: Course, { executionId }: Killed): Promise<Recl
   return { how: 'noted', endedAt: Date.parse(found.expiredAt), at: Date.parse(found.at) };
 }
 
-/** Somebody else asks for the story again and again, from the first moment on. */
+/** Asks for the story repeatedly as another member, until it is granted. */
 async function untilTaken(course: Course, killed: Killed, storyId: string): Promise<Reclaimed | undefined> {
   const { site, holder, rival, violations } = course;
   const api = site.clientOf(rival);
   const runId = crypto.randomUUID();
-  // Where nobody comes to ask while it is held.
+  // This value is used if the first request comes only after the lease has expired.
   let endedAt = await expiryOf(site.database.owner, killed);
   let at: number | undefined;
   const isTaken = await comesToBe(async () => {

@@ -1,6 +1,7 @@
 /**
- * Rights are taken away while calls go on. Services remember what a token may do, so two copies of the API and the MCP
- * gateway are asked, each by reads and writes, all warm before: what begins after the change's commit must be refused.
+ * Removes rights while calls continue. Services cache permissions, so the test calls two instances of the API
+ * and the MCP gateway, with reads and writes, after their caches are filled. A call that starts after the
+ * change is committed must be refused.
  */
 import { newId, type Pool } from '@muster/driver';
 import { startApp } from '../bundles.ts';
@@ -11,16 +12,16 @@ import { type Scope } from '../services.ts';
 import { foundOrganization } from '../organization.ts';
 import { about, type Change, changes, givingOf, type Subject } from './rights/changes.ts';
 
-/** After the commit, of each kind of call at each process. */
+/** The number of calls of each kind at each process after the commit. */
 const callsAfter = { short: 2, long: 40 } as const;
 
 interface Place {
   readonly house: House;
-  /** The copies of the API. */
+  /** The addresses of the API's two instances. */
   readonly apis: readonly [string, string];
 }
 
-/** The same for all runs: each change is in an organization of its own. */
+/** Returns the services, which all runs share. Each change has its own organization. */
 const findPlace = (scope: Scope): Promise<Place> => scope.share('place', openPlace);
 
 async function openPlace(home: Scope): Promise<Place> {
@@ -34,17 +35,20 @@ async function openPlace(home: Scope): Promise<Place> {
 interface Kind {
   readonly name: string;
   readonly effect: 'read' | 'write';
-  /** Whether it was done. */
+  /** Makes the call and answers true if it succeeded. */
   readonly isDone: () => Promise<boolean>;
 }
 
-/** Throws where no answer came: what nothing answers was neither done nor refused, and would be asked for ever. */
+/**
+ * Throws if no answer came. A call without an answer was neither done nor refused, and the loop would not
+ * end.
+ */
 function answered(heard: Heard): Heard {
   if (heard.status === 0) throw new Error(`no answer came: ${inWords(heard)}`);
   return heard;
 }
 
-/** A tool's call is done when its answer holds no error; the gateway's own answer is 200 then as well. */
+/** Answers true if the tool's result is no error. The HTTP status is 200 for both. */
 const isToolDone = ({ status, body }: Heard): boolean => {
   const result = body['result'] as { isError?: boolean } | undefined;
   return status === 200 && result !== undefined && result.isError !== true;
@@ -70,7 +74,10 @@ function kindsOf({ house, apis }: Place, callers: Callers, token: string, projec
   ]);
 }
 
-/** A member with a token, who may read and write in a project by what the change takes away. */
+/**
+ * Creates a member with a token who has the right that the change removes, and may read and write in a
+ * project because of it.
+ */
 async function arrange({ house, apis }: Place, callers: Callers, change: Change) {
   const { owner } = house.database;
   const { orgId, people } = await foundOrganization(house.database, 3);
@@ -86,10 +93,10 @@ async function arrange({ house, apis }: Place, callers: Callers, change: Change)
   return { subject, token: member.token };
 }
 
-/** A deadlock, and a lock that was not had in time. */
+/** The SQL states of a deadlock and of a lock timeout. */
 const lostToOthers: readonly unknown[] = ['40P01', '55P03'];
 
-/** A removal may lose to the calls beside it. Nothing of it happened then, and it is tried again. */
+/** Runs a change. It may lose a lock conflict with concurrent calls, changes nothing then, and is retried. */
 async function commit(owner: Pool, sql: string): Promise<void> {
   for (;;) {
     try {
@@ -101,12 +108,15 @@ async function commit(owner: Pool, sql: string): Promise<void> {
   }
 }
 
-/** What was done though it had begun after the commit of the change. */
+/**
+ * Makes a change during calls, and returns the violations: calls that succeeded although they started after
+ * its commit, or were refused without reason.
+ */
 async function take(place: Place, callers: Callers, change: Change, most: number): Promise<string[]> {
   const { subject, token } = await arrange(place, callers, change);
   const kinds = kindsOf(place, callers, token, subject.project);
   const isOver = ({ effect }: Kind): boolean => change.ends === 'all' || effect === 'write';
-  // Each process remembers from here on.
+  // Every process has cached the permissions after these calls.
   for (const kind of [...kinds, ...kinds]) {
     if (!(await kind.isDone())) throw new Error(`${change.name}: ${kind.name} could not be done before`);
   }
@@ -153,7 +163,7 @@ async function takeAll(
   };
 }
 
-/** Without one of the triggers, in that time. */
+/** Makes a control that disables one of the triggers while it runs. */
 const without = ({ trigger, on }: Change): Control => ({
   name: `without the trigger ${trigger}`,
   run: async (setting) => {

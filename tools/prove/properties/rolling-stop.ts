@@ -1,6 +1,6 @@
 /**
- * Copies of the API are stopped and started anew one after the other, behind a balancer that asks each whether it is
- * ready. No client tries anything again: each answer counts.
+ * Instances of the API are restarted one after the other, behind a load balancer that checks their readiness.
+ * Clients do not retry, so that each answer counts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeExit, type ThrowAwayApp } from '@muster/tools';
@@ -20,28 +20,31 @@ import { property, type Report, type Setting } from '../property.ts';
 
 interface Extent {
   readonly clients: number;
-  /** How often a copy is stopped, one after the other. */
+  /** The number of restarts, one after the other. */
   readonly stops: number;
-  /** How long a copy waits for the balancer to see that it is stopping. */
+  /** The time that a stopping instance waits for the load balancer to notice, in milliseconds. */
   readonly noticeMillis: number;
-  /** Whether a pool that is opened anew must give all calls a connection in time: only where the machine is quiet. */
+  /**
+   * Decides if a new connection pool must serve all calls in time. The limit needs a machine without other
+   * load.
+   */
   readonly isTimed: boolean;
-  /** A copy is killed instead. */
+  /** Kills instances instead of stopping them. */
   readonly kills?: boolean;
 }
 
-/** So often the balancer asks; the notice is far more, since the machine may be busy. */
+/** The interval of the load balancer's checks. The notice is much longer, because the machine may be busy. */
 const lookMillis = 50;
 const short: Extent = { clients: 20, stops: 1, noticeMillis: 4_000, isTimed: false };
 const long: Extent = { clients: 60, stops: 10, noticeMillis: 4_000, isTimed: true };
-/** So that one copy has places for all clients. */
+/** The pool is large enough for one instance to have request slots for all clients. */
 const connections = '20';
-/** The longest that the contract lets a call wait. */
+/** The longest wait that the contract allows. */
 const waitSeconds = 25;
 
 interface Copy {
   api: ThrowAwayApp;
-  /** As the balancer saw it last. */
+  /** The result of the load balancer's last check. */
   isReady: boolean;
 }
 
@@ -81,7 +84,7 @@ async function run(
     }
   });
   const all = [...heard, ...(await Promise.all(waiting))];
-  // No client is there any more that would have to notice.
+  // No client is left that would notice a kill.
   for (const { api } of copies) api.kill();
   // On a busy machine, a newly opened pool may be late.
   const isLate = (one: Heard): boolean => asksToComeAgain(one) && reasonOf(one) === 'database';
@@ -93,7 +96,10 @@ async function run(
   };
 }
 
-/** Clients that call one after the other, behind a balancer that sends each call to a copy that is ready. */
+/**
+ * Returns the load balancer, and clients that make one call after the other. Each call goes to an instance
+ * that was ready at the last check.
+ */
 function trafficAt(
   { callers, people }: ApiSite,
   copies: readonly Copy[],

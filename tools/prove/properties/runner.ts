@@ -1,4 +1,7 @@
-/** Runners of agents are killed, with their agents and without, and started again, here and on another machine. */
+/**
+ * Kills runners, with or without their agents, and starts them again, on this and on another simulated
+ * machine.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,22 +32,22 @@ type Victim = 'runner' | 'agent' | 'machine';
 
 interface Kill {
   readonly victim: Victim;
-  /** So long after the start, or after the runner told of this. */
+  /** The event after which the kill follows. `millis` is the delay after it. */
   readonly after: 'start' | 'taken' | 'hook' | 'checkpoint';
   readonly millis: number;
 }
 
-/** One story, from its first runner to its end. */
+/** The course of one story, from its first runner to its end. */
 interface Life {
   readonly agent: AgentName;
   readonly kills: readonly Kill[];
-  /** After the last kill another machine goes on. */
+  /** Another machine continues after the last kill. */
   readonly goesElsewhere?: boolean;
-  /** The runner is asked to end once the agent has written all. */
+  /** The runner is asked to stop after the agent has written everything. */
   readonly isLeft?: boolean;
-  /** Another machine wants the same story when a lease that was not renewed would be over. */
+  /** Another machine asks for the story when a lease that was not renewed would have expired. */
   readonly hasRival?: boolean;
-  /** The remote takes no push. */
+  /** The remote rejects all pushes. */
   readonly isRefused?: boolean;
 }
 
@@ -60,7 +63,7 @@ checkpoint: 1s
 const patienceMillis = 90_000;
 const leaseSeconds = 5;
 
-/** Of each kind that a seed may not draw, one. */
+/** One course of each kind that the random choice might miss. */
 const chosen: readonly Life[] = [
   { agent: 'writes and ends', kills: [{ victim: 'runner', after: 'hook', millis: 0 }] },
   {
@@ -112,7 +115,7 @@ const executionOf = async ({ client }: House, key: string) =>
 const isHeld = async (house: House, key: string): Promise<boolean> =>
   ['leased', 'stalled'].includes((await executionOf(house, key))?.state ?? 'none');
 
-/** Another machine asks for the story of one that is at work; it is to be refused. */
+/** Another machine asks for the story while the first one works on it. The request must be refused. */
 async function rival(house: House, key: string, first: Working, agent: readonly string[]): Promise<void> {
   await first.until('checkpoint');
   await Promise.race([pause(2 * leaseSeconds * 1_000), first.ended]);
@@ -120,16 +123,19 @@ async function rival(house: House, key: string, first: Working, agent: readonly 
   const other = await openMachine({ home, origin: origins.open, main }, `${key}-c`, house.api);
   const second = other.start(['--json', key, ...agent]);
   await second.until('taken');
-  // The holder of the story is busy until then.
+  // The agent of the first machine is busy until this file exists.
   await writeFile(path.join(home, `${key}.ledger.end`), '');
   await second.ended;
 }
 
-/** The set-up of the machine was killed: the story goes back, and no work has begun. */
+/** Answers true if the setup of the machine was killed. The story is then released, and no work has begun. */
 const isGivenBack = ({ told }: Pick<Machine, 'told'>): boolean =>
   told.some(({ message }) => message.includes(' was given back: '));
 
-/** Starts, kills, and starts again, until a runner came to its end by itself. Answers how often it was killed. */
+/**
+ * Starts the runner again after each kill, until it ends by itself. Returns the number of times that it was
+ * killed.
+ */
 async function live(
   house: House,
   machine: Machine,
@@ -144,7 +150,7 @@ async function live(
     await strike(house, key, working, one);
     if ((await working.ended) === null) killed += 1;
     if (isGivenBack(machine)) return killed;
-    // What was handed in would be taken again by its name.
+    // A runner that is started with the story's key would acquire submitted work again.
     args = (await executionOf(house, key)) === null ? begin : ['--json', '--adopt'];
   }
   if (life.goesElsewhere === true && (await isHeld(house, key))) return killed;
@@ -164,7 +170,7 @@ async function live(
   return killed;
 }
 
-/** What was at the remote when the first machine was gone, as names of blobs. */
+/** Lists the hashes of the blobs that the remote has at this ref. */
 const blobsAt = async ({ home }: House, origin: string, ref: string): Promise<string[]> =>
   (await git(home, origin, 'ls-tree', '-r', ref).catch(() => ''))
     .split('\n')
@@ -182,7 +188,8 @@ async function goOn(
   if (before === null || !(await isHeld(house, key))) return [];
   const checkpoint = await blobsAt(house, origin, `refs/muster/${before.id}/1`);
   await comesToBe(async () => (await executionOf(house, key))?.state !== 'leased', patienceMillis);
-  // Its last call was on the way when it was killed: the work is handed in, and another would begin it anew.
+  // The runner was killed during its last call, so the work is submitted already. Another machine would start
+  // over.
   if (!(await isHeld(house, key))) return [];
   const { home, main } = house;
   const second = await openMachine({ home, origin, main }, `${key}-b`, house.api);
@@ -193,12 +200,12 @@ async function goOn(
   const has = new Set(await blobsAt(house, origin, after?.git?.branch ?? ''));
   const missing = checkpoint.filter((blob) => !has.has(blob)).length;
   if (missing > 0) found.push(`the second machine went on without ${missing} files of the checkpoint`);
-  // The first comes back, and finds that another has its story.
+  // The first machine comes back and finds that another one has its story.
   await first.start(['--json', '--adopt']).ended;
   return found;
 }
 
-/** Every blob that is at the remote, or in a folder of the machine. */
+/** Returns the hash of every blob that is at the remote or in a folder of the machine. */
 async function keptBlobs({ home }: House, origin: string, machine: Machine): Promise<Set<string>> {
   const remote = await git(home, origin, 'rev-list', '--objects', '--all', '--no-object-names');
   const find = [
@@ -359,9 +366,9 @@ export const runner = property<Extent>({
       ],
     },
     {
-      // Then it is renewed when the agent gives a reason to, and by nothing else.
+      // Without its timer, a lease is renewed only when the agent causes a call.
       name: 'a lease is renewed in the thread of the agent',
-      // It waits for a lease's end, as the property does.
+      // The control waits for the end of a lease, as the property does.
       leftTo: 'the long form',
       extent: only(({ hasRival }) => hasRival),
       without: [without('a lease is renewed in a timer of its own', 'timer = undefined;')],

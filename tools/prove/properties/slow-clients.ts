@@ -1,4 +1,7 @@
-/** Callers who send the half of a body and no more, from one address and from many, while others work. */
+/**
+ * Clients send half of a body and then nothing, from one address and from many, while others make ordinary
+ * calls.
+ */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Heard, oddAmong, openApi, quantile } from '../callers.ts';
@@ -7,10 +10,10 @@ import { property, type Report, type Setting } from '../property.ts';
 
 interface Extent {
   readonly connections: number;
-  /** Calls of others, for each way of sending slowly. */
+  /** The number of ordinary calls for each way of sending slowly. */
   readonly calls: number;
   readonly addresses: number;
-  /** Whether others are held to a time as well: not on a machine that does much else. */
+  /** Decides if the duration of ordinary calls is limited. The limit needs a machine without other load. */
   readonly isTimed: boolean;
 }
 
@@ -19,7 +22,10 @@ const long: Extent = { connections: 10, calls: 2_000, addresses: 200, isTimed: t
 
 const placesPerConnection = 6;
 const mostMillis = 1_000;
-/** What a busy machine does to one call in thousands is not what half of all rounds meet. */
+/**
+ * The number of rounds. The limit applies to the median of their slowest calls, because on a busy machine a
+ * single call may always be slow.
+ */
 const rounds = 5;
 const turnMillis = 5;
 
@@ -36,7 +42,7 @@ const manyOf =
   (index: number): string =>
     `127.0.${1 + (((index % addresses) / 100) | 0)}.${1 + (index % Math.min(addresses, 100))}`;
 
-/** Keeps so many half-sent bodies there: whoever is closed out comes again. */
+/** Keeps this many half-sent bodies open. A connection that the server closes is opened again. */
 function sendSlowly(url: string, count: number, { path, token, addressOf }: Way): () => void {
   const { port } = new URL(url);
   const sockets = new Set<Socket>();
@@ -55,7 +61,7 @@ function sendSlowly(url: string, count: number, { path, token, addressOf }: Way)
       sockets.delete(socket);
       setTimeout(open, turnMillis, index);
     });
-    // What it is answered ends it: it comes again.
+    // An answer ends the request, so the connection is opened again.
     socket.on('data', () => socket.destroy());
     socket.write(`${lines.join('\r\n')}\r\n\r\n{`);
   };
@@ -89,7 +95,7 @@ async function run(
     { name: 'a token, many addresses', ...caller, addressOf: many },
   ];
   const violations: string[] = [];
-  /** Of each round the slowest call. */
+  /** The duration of the slowest call in each round. */
   const slowest: number[] = [];
   await ask();
   for (const way of ways) {

@@ -1,6 +1,6 @@
 /**
- * Many read the stream of events while copies of the API are started anew one after the other and others write, partly
- * where the readers may not look.
+ * Many clients read the stream of events while instances of the API restart one after the other. Others
+ * write, partly in a project that the readers may not see.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { idIn, openApi } from '../callers.ts';
@@ -19,11 +19,11 @@ interface ReadExtent {
   readonly members: number;
   readonly writers: number;
   readonly restarts: number;
-  /** Events that are written between two restarts, at least. */
+  /** The number of events that are written between two restarts, at least. */
   readonly events: number;
 }
 
-/** One of them may be left out. */
+/** The parts of a run. One of them may be left out. */
 interface Extent {
   readonly reading?: ReadExtent;
   readonly traces?: TraceExtent;
@@ -38,7 +38,7 @@ const long = {
   traces: { viewers: 20, visible: 50, hidden: 20 },
 };
 
-/** As many as a member has at once. */
+/** The number of streams that a member may have open at the same time. */
 const streamsOfMember = 4;
 const patienceMillis = 60_000;
 
@@ -76,7 +76,7 @@ async function readThroughRestarts(
     const params = { projectId: isHidden ? hidden : seen, title: `Story ${turn}` };
     turn += 1;
     const { status } = await call(turn, who?.token ?? '', 'stories.create', params);
-    // A copy that is away: what it did all the same is in the database.
+    // The instance was restarting. The database shows if it made the write.
     if (status === 200) written += 1;
     else await pause(20);
   };
@@ -87,7 +87,7 @@ async function readThroughRestarts(
       while (written < before + events) await pause(20);
       const at = done % copies.length;
       const copy = copies[at];
-      // Every third is killed, which tells its readers nothing.
+      // Every third instance is killed, so that its readers get no notice.
       if (done % 3 === 2) copy?.kill();
       else await copy?.stop();
       await copy?.exited;
@@ -121,7 +121,7 @@ async function standing({ owner }: Database, orgId: string): Promise<number> {
   return rows[0]?.activity ?? 0;
 }
 
-/** What readers have to get: the ids, in commit order. */
+/** Returns the ids of the events that readers have to receive, in commit order. */
 async function activityOf({ owner }: Database, orgId: string, after: number, projectId: string) {
   const { rows } = await owner.query<{ id: string }>(
     'select id from activity where org_id = $1 and seq > $2 and (project_id = $3 or project_id is null) order by seq',
@@ -154,7 +154,10 @@ async function run(
   };
 }
 
-/** The stream stands where the last to commit said; some who drew a number before it take their time. */
+/**
+ * Takes event numbers from a sequence before the commit and sets the stream's position to the largest of
+ * them. Some transactions sleep between the two, so that numbers become visible out of order.
+ */
 const drawnEarly = without('numbers follow the order of commits', (update) => {
   const [, events, condition] = /activity = activity \+ (\$\d+) where (.*) returning/s.exec(update) ?? [];
   if (events === undefined || condition === undefined)

@@ -1,4 +1,7 @@
-/** Thousands who wait for events of one execution, and are woken at once, while others work. */
+/**
+ * Thousands of callers wait for events of one execution and are all woken by one event, while others make
+ * ordinary calls.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type ApiSite,
@@ -22,30 +25,45 @@ interface Extent {
   readonly connections: number;
   readonly organizations: number;
   readonly tokens: number;
-  /** Calls of others, before, while all wait, and while they are woken. */
+  /** The number of ordinary calls in each phase: before, while all wait, and while they are woken. */
   readonly calls: number;
   readonly isTimed: boolean;
 }
 
 const short: Extent = { connections: 2, organizations: 2, tokens: 4, calls: 20, isTimed: false };
-/** Where those who are woken meet others for sure: many for few places, while others ask for longer. */
+/**
+ * Makes woken callers certain to compete with other calls: there are many of them for few request slots, and
+ * the other calls last longer.
+ */
 const crowded: Extent = { connections: 2, organizations: 2, tokens: 32, calls: 300, isTimed: false };
-/** As many as a process lets wait. */
+/** The numbers give as many waiters as one process allows. */
 const long: Extent = { connections: 10, organizations: 5, tokens: 125, calls: 1_000, isTimed: true };
 
 const perToken = 8;
 const waitSeconds = 25;
-/** One of the eight may just be coming back. */
+/**
+ * The time within which one more wait must be refused. One of the eight waiters may be reconnecting at that
+ * moment.
+ */
 const mostNinthMillis = 5_000;
 const mostWaitingMillis = 90_000;
 const comeAgain = new Set(['overload', 'too_many_waiting']);
-/** The others are just coming back: a busy machine takes longer to let them all in than one of them waits. */
+/**
+ * The share of callers that must wait at the same time. The rest may be reconnecting, because a busy machine
+ * takes longer to admit all of them than one wait lasts.
+ */
 const waitAtOnce = 0.98;
-/** Others may take so many times as long as with no waiters. Below this it is the machine that is measured. */
+/**
+ * The factor by which ordinary calls may become slower while others wait. Durations below `leastMillis` show
+ * only the machine's noise.
+ */
 const mostTimes = 2;
 const leastMillis = 5;
 
-/** The median of rounds: what a busy machine does to a few calls in a row decides nothing. */
+/**
+ * The number of rounds. The median of their results counts, so that a few slow calls on a busy machine do not
+ * matter.
+ */
 const rounds = 5;
 function usualP99(heard: readonly Heard[]): number {
   const size = Math.ceil(heard.length / rounds);
@@ -55,15 +73,16 @@ function usualP99(heard: readonly Heard[]): number {
   return quantile(ofRounds, 0.5);
 }
 
-/** An execution whose events are waited for, with its holder's token and those of the waiters. */
+/** An execution with waiters, the token of its holder and the tokens of the waiters. */
 interface Stream extends Work {
   readonly token: string;
   readonly tokens: readonly string[];
 }
 
-/** An organization of its own, an execution in it, and so many tokens. */
+/** Creates an organization with an execution and this many tokens. */
 async function beginStream({ database, as }: ApiSite, count: number): Promise<Stream> {
-  // A member waits at most half as often as an organization.
+  // The tokens belong to two members, because a member may have at most half as many waits as an
+  // organization.
   const { people, enter } = await foundOrganization(database, 2);
   const [{ token }] = people;
   const tokens: string[] = [];
@@ -75,8 +94,9 @@ async function beginStream({ database, as }: ApiSite, count: number): Promise<St
 }
 
 /**
- * Waits until the event is there: again where the time is over, where no place was free to begin in (there are few, and many
- * who begin), where `waitOnceMore` has the place, and where the connection was lost.
+ * Waits until the event has come. It retries after the time is over, after a refusal, and after a lost
+ * connection. Refusals are expected: there are few request slots for many new waiters, and `waitOnceMore` may
+ * occupy one.
  */
 async function waitForEvent({ as }: ApiSite, token: string, executionId: string): Promise<Heard> {
   for (;;) {
@@ -90,7 +110,7 @@ async function waitForEvent({ as }: ApiSite, token: string, executionId: string)
   }
 }
 
-/** Has each token wait as often as it may; answers what each call will hear. */
+/** Starts the maximum number of waits for each token. Returns their future answers. */
 async function beginWaiting(ground: ApiSite, streams: readonly Stream[]): Promise<Promise<Heard>[]> {
   const waiting: Promise<Heard>[] = [];
   for (const { tokens, executionId } of streams)
@@ -102,10 +122,10 @@ async function beginWaiting(ground: ApiSite, streams: readonly Stream[]): Promis
   return waiting;
 }
 
-/** How many wait now. */
+/** Reads the number of waiting requests from the API's metrics. */
 const levelOf = ({ api }: ApiSite): Promise<number> => metricOf(api, 'muster_requests_waiting');
 
-/** Tries to have a token wait that waits as often as it may already; a violation where it is not refused. */
+/** Starts one more wait than a token may have. Returns a violation if it is not refused. */
 async function waitOnceMore({ as }: ApiSite, [stream]: readonly Stream[]): Promise<string[]> {
   const params = { executionId: stream?.executionId, afterSeq: 1, waitSeconds: 1 };
   const ninths: Heard[] = [];
@@ -117,7 +137,7 @@ async function waitOnceMore({ as }: ApiSite, [stream]: readonly Stream[]): Promi
   return isRefused ? [] : [`a token waits once more: ${ninths.slice(-1).map(inWords).join()}`];
 }
 
-/** Writes the event that all wait for. */
+/** Writes the event that all callers wait for. */
 async function wakeAll({ as }: ApiSite, streams: readonly Stream[]): Promise<void> {
   for (const { token, executionId, leaseToken } of streams)
     await as(token)('deliveryExecutions.checkpoint', { executionId, leaseToken, summary: 'Here' });

@@ -1,7 +1,8 @@
 /**
- * Many write while webhooks are sent, to a receiver that fails three times in ten, and while workers, Redis, Postgres and
- * the receiver are killed: each event that events.list knows arrives, under its one id and number, in order where that was
- * asked for. Times of tries are brought forward, or it would take days.
+ * Many clients write while webhooks are sent to a receiver that fails in three of ten attempts. Workers,
+ * Redis, Postgres and the receiver are killed. Each event in events.list must arrive under its one id and
+ * number, in order if the webhook asks for that. The times of retries are brought forward, because they would
+ * otherwise take days.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
@@ -20,11 +21,14 @@ interface Extent {
   readonly events: number;
   readonly writers: number;
   readonly workers: number;
-  /** So many comments on a story, and then another one. In strict order each that fails stops those after it. */
+  /**
+   * The number of comments on a story before the next story is created. In strict order a failed message
+   * blocks the messages after it.
+   */
   readonly commentsOnEach: number;
   readonly faults: readonly FaultName[];
   readonly betweenFaults: Pauses;
-  /** After so long what is not there is lost. */
+  /** The time after which a missing event counts as lost. */
   readonly lostAfterMillis: number;
 }
 
@@ -70,7 +74,7 @@ async function run(
   const ending = new AbortController();
   const forwarding = bringForward(site, ending.signal);
   const writing = write(course, extent);
-  // Its failure is met where it is waited for.
+  // A failure is reported where this promise is awaited.
   writing.catch(() => undefined);
   try {
     for (const fault of extent.faults) {
@@ -141,7 +145,10 @@ const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
   },
 };
 
-/** As if the time between tries had passed, again and again. What a dead worker had is free after its 20 seconds. */
+/**
+ * Makes all pending deliveries due repeatedly, which simulates the time between attempts. The reservation of
+ * a dead worker expires after 20 seconds.
+ */
 async function bringForward({ database, orgId }: Site, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await database.owner
@@ -152,13 +159,13 @@ async function bringForward({ database, orgId }: Site, signal: AbortSignal): Pro
          where org_id = $1 and id in (select webhook_id from due)`,
         [orgId],
       )
-      // Postgres is away.
+      // The query fails while Postgres is down.
       .catch(() => undefined);
     await pause(bringForwardMillis);
   }
 }
 
-/** Comments by all writers, and now and then another story to comment on. */
+/** Writes comments with all writers, and creates a new story after a number of comments. */
 async function write({ site }: Course, { events, writers, commentsOnEach }: Extent): Promise<void> {
   const api = site.ana;
   let written = 0;
@@ -175,7 +182,7 @@ async function write({ site }: Course, { events, writers, commentsOnEach }: Exte
   await Promise.all(Array.from({ length: writers }, writeOn));
 }
 
-/** The ids of the events, as events.list has them. */
+/** Returns the ids of the events, in the order of events.list. */
 async function eventsOf(site: Site, { kind }: Endpoint): Promise<string[]> {
   const api = site.ana;
   const ids: string[] = [];
@@ -191,7 +198,7 @@ const isSettled = async ({ database, orgId }: Site): Promise<boolean> =>
   (await countOf(database.owner, `webhook_deliveries where org_id = $1 and state = 'pending'`, [orgId])) ===
   0;
 
-/** What was lost, what came that did not happen, what came under two ids or numbers. */
+/** Reports lost events, unknown events, and events with several ids or numbers. */
 function wrongWith({ kind, inbox }: Endpoint, ids: readonly string[]): string[] {
   const numbers = [...inbox.taken.values()].sort((a, b) => a - b);
   const gaps = numbers.filter((seq, nth) => seq !== nth + 1).length;
@@ -202,13 +209,13 @@ function wrongWith({ kind, inbox }: Endpoint, ids: readonly string[]): string[] 
   ];
 }
 
-/** Of an endpoint in strict order: none was taken before one with a smaller number. */
+/** Counts the events that an endpoint in strict order received after one with a larger number. */
 function disorderOf({ kind, inbox: { order } }: Endpoint): string[] {
   const early = order.filter((seq, nth) => seq < (order[nth - 1] ?? 0)).length;
   return early > 0 ? [`${early} ${kind} came after later ones`] : [];
 }
 
-/** Sent is done, whatever the receiver said, as where the answer is not waited for. */
+/** Marks a message as delivered when it is sent, whatever the receiver answers. */
 const doneWhenSent = without('a message is delivered when its receiver says so', `'delivered'`);
 
 export const webhooks = property<Extent>({

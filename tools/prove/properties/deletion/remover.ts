@@ -1,5 +1,6 @@
-// node remover.ts <database> <orgId> <projectId> [at once]. Removes a project as the worker does, and prints
-// a line after each portion. With `at once`, one statement removes everything.
+// node remover.ts <database> <orgId> <projectId> [at once]
+// Removes a project as the worker does, and prints a line after each portion. With `at once`, one statement
+// removes everything.
 import { createPool, sql } from '@muster/driver';
 import { acrossOrganizations, removeInPortions } from '@muster/tenancy';
 

@@ -23,7 +23,7 @@ const leaseOfHolder = without("a holder's lease is locked");
 const executionOfHolder = without("a holder's execution is locked");
 const fenceOfHolder = without('fence', (fence) => `(true or ${fence})`);
 
-/** Creates a lease row only for the first of the units before locking, not for its rivals. */
+/** Creates only the lease row of the target itself before locking, not the rows of its rivals. */
 const rowsOfRivals = [
   without('each unit has its row', (units) => {
     const own = /select '(\w+)' as type/.exec(units)?.[1];

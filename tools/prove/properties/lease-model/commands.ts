@@ -136,7 +136,7 @@ const arrangement = (
     return { call: null };
   });
 
-/** Returns the current holder, or the holder whom a stop ended. */
+/** Returns the current holder, or else the person recorded with the stop. */
 const lastHolder = ({ lease, execution }: Target): Holder | null => lease?.holder ?? execution?.stop ?? null;
 
 const acquires = command(

@@ -1,4 +1,4 @@
-/** The contract's rules for locks that belong to an execution, and for other locks on those files. */
+/** The contract's rules for locks that belong to an execution, and for other locks on the same files. */
 import { type TargetName } from '../../board.ts';
 import { type Name } from '../../team.ts';
 import { type Execution, type Holder, isSame, type Model, openOf } from './model.ts';

@@ -210,7 +210,7 @@ function grantedTooEarly({ grants, history, rivals }: View): string[] {
   }
   return [...grants.values()].flat().flatMap((grant) => {
     const inTheWay = [grant.unitId, ...(rivals.get(grant.unitId) ?? [])].flatMap((unitId) => {
-      // For a rival unit, the relevant grant is the newest one at that moment.
+      // The relevant grant of a rival unit is the newest one at that moment.
       const before = (grants.get(unitId) ?? []).filter((one) =>
         unitId === grant.unitId ? one.epoch < grant.epoch : one.at <= grant.at,
       );

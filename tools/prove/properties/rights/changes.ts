@@ -1,11 +1,14 @@
-/** Each way in which a right is taken away, as plain SQL: what is proven is that the database notices, not that we do. */
+/**
+ * All changes that remove a right, as plain SQL. The property proves that the database notices them,
+ * whichever code makes the change.
+ */
 
-/** What SQL is about: the values of `{…}` in it. */
+/** The ids that replace `{…}` in the SQL. */
 export interface Subject {
   readonly org: string;
-  /** Who loses the right. */
+  /** The member who loses the right. */
   readonly member: string;
-  /** Somebody else, for what is handed on. */
+  /** Another member, to whom something is transferred. */
   readonly other: string;
   readonly project: string;
   readonly elsewhere: string;
@@ -14,13 +17,13 @@ export interface Subject {
 
 export interface Change {
   readonly name: string;
-  /** The guard that must notice: a trigger, and its table. */
+  /** The trigger that must notice the change, and its table. */
   readonly trigger: string;
   readonly on: string;
-  /** How the member came to have the right. The project is private unless it is by that. */
+  /** The source of the member's right. The project is private unless its visibility is the source. */
   readonly given: 'by visibility' | 'by membership' | 'by team';
   readonly sql: string;
-  /** What is over: all that the member does there, or writing alone. */
+  /** The calls that must be refused afterwards: all of them, or only writes. */
   readonly ends: 'all' | 'writes';
 }
 
@@ -83,10 +86,11 @@ export const changes: readonly Change[] = [
   }),
 ];
 
-/** The statements that give the right. */
+/** Returns the statements that grant the right. */
 export const givingOf = ({ given }: Change): readonly string[] => {
   const opens = `update projects set visibility = '${given === 'by visibility' ? 'org' : 'private'}' where id = {project}`;
-  // Who made it leads it; by the role in the organization as well, so that nothing hangs on that row.
+  // The creator is also the lead by a row of the project's members. The row is deleted, so that the right
+  // comes from the organization only.
   if (given === 'by visibility') return [opens, `delete from project_members where project_id = {project}`];
   if (given === 'by membership')
     return [
@@ -101,7 +105,7 @@ export const givingOf = ({ given }: Change): readonly string[] => {
   ];
 };
 
-/** A statement about somebody: all values are ids of ours. */
+/** Fills a subject's ids into a statement. Quoting them is safe, because the test generates all of them. */
 export const about = (sql: string, subject: Subject): string =>
   sql.replaceAll(/\{(\w+)\}/g, (all, name: string) =>
     name in subject ? `'${subject[name as keyof Subject]}'` : all,

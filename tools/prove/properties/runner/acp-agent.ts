@@ -1,7 +1,7 @@
 /**
  * node acp-agent.ts <ledger> ends|hangs
- * By the Agent Client Protocol: asks for leave before each file that it writes, and hangs in its turn if it is told to.
- * Each file that was written is a line of the ledger.
+ * An agent that uses the Agent Client Protocol. It asks for permission before each file that it writes, and
+ * never ends its turn if the argument is `hangs`. It adds a line to the ledger for each written file.
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -31,7 +31,7 @@ async function write(client: AgentContext, sessionId: string, name: string): Pro
 }
 
 const canceled = new AbortController();
-/** What hangs has something that it waits for. */
+/** A timer keeps the process alive. */
 const hang = (): Promise<never> =>
   new Promise(() => {
     setInterval(() => undefined, 1_000);

@@ -1,7 +1,10 @@
-/** Agents written for the property: scripts of the shell, and one by the protocol. Each file that was written is a line of the ledger. */
+/**
+ * Agents for this property: shell scripts, and one that uses the Agent Client Protocol. Each adds a line to
+ * the ledger for each written file.
+ */
 import path from 'node:path';
 
-/** Writes a file no other has, and then says so outside of the worktree. */
+/** Writes a file with random content, and then its hash to the ledger outside the worktree. */
 const write = (ledger: string): string =>
   `write() { head -c 24 /dev/urandom | od -An -tx1 > "$1.part" && mv "$1.part" "$1" && git hash-object "$1" >> '${ledger}'; }`;
 
@@ -35,7 +38,7 @@ const byProtocol = (ledger: string, end: 'ends' | 'hangs'): string[] => [
   ...['--acp', '--', process.execPath, talker, ledger, end],
 ];
 
-/** What `muster work` is told of its agent. */
+/** Returns the arguments for `muster work` that start the agent. */
 export type Agent = (ledger: string) => readonly string[];
 type ScriptName = keyof typeof scripts;
 const byScript =
@@ -54,7 +57,7 @@ export const agents = {
   'is busy in silence': byScript('is busy in silence'),
 } as const satisfies Record<string, Agent>;
 export type AgentName = keyof typeof agents;
-/** Of these any may be drawn; the others are for a life of their own. */
+/** The agents that may be chosen at random. The others are for particular courses. */
 export const drawn = [
   'writes and ends',
   'leaves processes behind',
@@ -65,5 +68,5 @@ export const drawn = [
   'asks, then hangs',
 ] as const satisfies readonly AgentName[];
 
-/** Its files are gone by its own doing. */
+/** Answers true for an agent that deletes its own files. */
 export const losesFiles = (name: AgentName): boolean => name === 'removes its folder';

@@ -1,43 +1,49 @@
-/** Readers of `GET /api/events/stream`, who keep all that came to them and go on by the last id. */
+/**
+ * Readers of `GET /api/events/stream`. They keep everything that they receive, and reconnect with the last
+ * id.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type Scope } from '../../services.ts';
 
-/** A block of the stream as it came. */
+/** A received block of the stream. */
 export interface Block {
   readonly id: string | null;
   readonly event: string;
-  /** The id in its data, of an event of the activity. */
+  /** The id in the data of an activity event; null for other blocks. */
   readonly eventId: string | null;
   readonly bytes: number;
 }
 
 export interface Reader {
   readonly blocks: Block[];
-  /** How often it connected and was answered. */
+  /** The number of connections that were answered with a stream. */
   connections: number;
-  /** Answers other than the stream that were not to be expected. */
+  /** Unexpected answers. */
   readonly odd: string[];
 }
 
 export interface Readers {
   readonly all: readonly Reader[];
-  /** Until each has had its first id. */
+  /** Waits until every reader has received its first block. */
   readonly begun: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** A copy that is stopping, or a place that its old connection still has. */
+/**
+ * The statuses that are expected: an instance that is stopping, or a slot that the old connection still
+ * occupies.
+ */
 const comeAgain = new Set([429, 503]);
 const pauseMillis = 50;
 
-/** One for each token; `at` names the copy for the next connection of a reader. */
+/** Opens one reader per token. `at` returns the address of the instance for a reader's next connection. */
 export function openReaders(
   scope: Scope,
   tokens: readonly string[],
   at: (index: number, connections: number) => string,
 ): Readers {
-  // Of nothing a stream sends for 15 s; it is the reader's own time that ends a dead one.
+  // A stream may send nothing for 15 s. This timeout is longer, and ends a dead connection.
   const agent = new Agent({ bodyTimeout: 60_000, headersTimeout: 60_000 });
   scope.onStop(() => agent.destroy());
   const over = new AbortController();
@@ -68,7 +74,7 @@ export function openReaders(
           }
         }
       } catch {
-        // The connection was cut, or nothing listens there: another one is tried.
+        // The connection was cut or refused, so the reader tries another one.
       }
       if (!isOver()) await pause(pauseMillis);
     }

@@ -1,6 +1,6 @@
 /**
- * Whether viewers can tell from what they receive that something happens which they may not see: in two organizations the
- * same happens before their eyes, and in one of them much more behind their backs.
+ * Checks that viewers cannot infer hidden events from the data that they receive. Two organizations have
+ * equal visible events, but in one of them many hidden events happen as well.
  */
 import { idIn, openApi } from '../../callers.ts';
 import { type Removal } from '../../guards.ts';
@@ -12,11 +12,11 @@ import { openReaders, type Reader } from './readers.ts';
 export interface Extent {
   readonly viewers: number;
   readonly visible: number;
-  /** Behind each visible event. */
+  /** The number of hidden events per visible event. */
   readonly hidden: number;
 }
 
-/** Far enough from what chance does to some hundred ids. */
+/** The tolerances are larger than the random deviation of a few hundred ids. */
 const mostFromHalf = 0.2;
 const mostFromMiddle = 30;
 const middleOfByte = 127.5;
@@ -69,7 +69,9 @@ async function watchOne(
 const idsOf = ({ blocks }: Reader): string[] => blocks.flatMap(({ id }) => id ?? []);
 const eventsOf = ({ blocks }: Reader): number => blocks.filter(({ eventId }) => eventId !== null).length;
 
-/** A few words on each thing that is not alike. */
+/**
+ * Describes each difference between the two organizations, and each property of the ids that is not random.
+ */
 function differences(calm: readonly Reader[], busy: readonly Reader[]): string[] {
   const violations: string[] = [];
   const alike = (what: string, of: (reader: Reader) => number): void => {
