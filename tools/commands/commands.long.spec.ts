@@ -1,5 +1,5 @@
 /**
- * Checks that every command in the README's table works as described. The commands run on an instance of `npm
+ * Checks that every command in CONTRIBUTING.md's table, and the README's first call, works as described. The commands run on an instance of `npm
  * start`, separate from all others.
  */
 import { spawn } from 'node:child_process';
@@ -98,12 +98,13 @@ describe('npm start', () => {
 });
 
 const readme = await readFile(path.join(repositoryRoot, 'README.md'), 'utf8');
-const named = [...readme.matchAll(/^\| `([^`]+)`/gm)].map(([, command]) => command ?? '');
+const contributing = await readFile(path.join(repositoryRoot, 'CONTRIBUTING.md'), 'utf8');
+const named = [...contributing.matchAll(/^\| `([^`]+)`/gm)].map(([, command]) => command ?? '');
 
 type Attempt = readonly [attempt: () => Promise<Ended>, says: RegExp];
 
 /**
- * Each command of the README's table: the call that tests it, shortened if it would take long, and a pattern
+ * Each command of the table in CONTRIBUTING.md: the call that tests it, shortened if it would take long, and a pattern
  * for its output.
  */
 const tried: Readonly<Record<string, Attempt>> = {
