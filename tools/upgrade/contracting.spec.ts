@@ -20,7 +20,7 @@ const files = (
 ).flat();
 
 /**
- * The findings in migrations from before the first release, beside which no older code runs. After the first
+ * The findings in migrations from before the first release. No older code runs while they do. After the first
  * release this list may only shrink.
  */
 const fromTheStart: Readonly<Record<string, readonly string[]>> = {
