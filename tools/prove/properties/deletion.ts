@@ -21,7 +21,7 @@ interface Extent {
    * small to measure.
    */
   readonly calls: number;
-  /** Makes one statement delete everything. */
+  /** Is true if one statement deletes everything. */
   readonly isAtOnce?: boolean;
 }
 
@@ -32,7 +32,7 @@ const remover = path.join(import.meta.dirname, 'deletion/remover.ts');
 const tablesOfOrganizations: Readonly<Record<string, number>> = { rights_epochs: 1, search_words: 2 };
 /** The number of stories that one statement inserts. */
 const atOnce = 500;
-/** The number of removals with concurrent calls below which their median means nothing. */
+/** The minimum number of removals with concurrent calls. With fewer, their median means nothing. */
 const leastRounds = 3;
 /** Differences below this are noise on a busy machine. */
 const leastMillis = 20;

@@ -24,7 +24,7 @@ interface Extent {
   readonly postgresKills: number;
   /** The outages of Redis: the kind and the duration of each. */
   readonly outages: readonly { readonly how: 'killed' | 'hung'; readonly millis: number }[];
-  /** Decides if durations are checked. A short run may be on a busy machine. */
+  /** Is true if the run checks durations, which needs a machine without other load. */
   readonly isTimed: boolean;
 }
 

@@ -10,7 +10,7 @@ import { newTally, type Tally, write } from './idempotency/writes.ts';
 
 interface Extent {
   readonly writes: number;
-  /** The number of times that Postgres and the API must each be killed, at least. */
+  /** The minimum number of times that Postgres and the API must each be killed. */
   readonly kills: number;
   readonly betweenKills: Pauses;
   readonly keyed: boolean;

@@ -45,7 +45,7 @@ async function row(course: Course, policy: Policy, drawn: Drawn): Promise<void> 
 }
 
 interface Extent {
-  /** The number of commands to run, at least. */
+  /** The minimum number of commands to run. */
   readonly least: number;
   readonly shrinks: boolean;
 }

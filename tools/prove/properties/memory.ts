@@ -1,7 +1,7 @@
 /**
- * One malicious viewer does everything that is permitted: reads pages of the maximum size, requests lists of
- * tools that are not cached, sends large bodies, and waits long, all concurrently. Both services have the
- * memory limits of their containers.
+ * One malicious viewer makes all kinds of expensive calls that are permitted, concurrently. The viewer reads
+ * pages of the maximum size, requests lists of tools that are not cached, sends large bodies, and waits long.
+ * Both services have the memory limits of their containers.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -17,11 +17,11 @@ const faultNames = ['relay crash', 'Redis kill', 'Redis flush', 'worker kill'] a
 type FaultName = (typeof faultNames)[number];
 
 interface Extent {
-  /** The number of outbox rows to create, at least. */
+  /** The minimum number of outbox rows to create. */
   readonly rows: number;
   readonly faults: readonly FaultName[];
   readonly betweenFaults: Pauses;
-  /** Decides if the time for the remaining work is limited. The limit needs a machine without other load. */
+  /** Is true if the time for the remaining work is limited, which needs a machine without other load. */
   readonly isTimed: boolean;
 }
 

@@ -25,11 +25,10 @@ interface Extent {
   /** The time that a stopping instance waits for the load balancer to notice, in milliseconds. */
   readonly noticeMillis: number;
   /**
-   * Decides if a new connection pool must serve all calls in time. The limit needs a machine without other
-   * load.
+   * Is true if a new connection pool must serve all calls in time, which needs a machine without other load.
    */
   readonly isTimed: boolean;
-  /** Kills instances instead of stopping them. */
+  /** Is true if instances are killed instead of stopped. */
   readonly kills?: boolean;
 }
 

@@ -41,13 +41,13 @@ interface Kill {
 interface Life {
   readonly agent: AgentName;
   readonly kills: readonly Kill[];
-  /** Another machine continues after the last kill. */
+  /** Is true if another machine continues after the last kill. */
   readonly goesElsewhere?: boolean;
-  /** The runner is asked to stop after the agent has written everything. */
+  /** Is true if the runner is asked to stop after the agent has written everything. */
   readonly isLeft?: boolean;
-  /** Another machine asks for the story when a lease that was not renewed would have expired. */
+  /** Is true if another machine asks for the story when a lease that was not renewed would have expired. */
   readonly hasRival?: boolean;
-  /** The remote rejects all pushes. */
+  /** Is true if the remote rejects all pushes. */
   readonly isRefused?: boolean;
 }
 

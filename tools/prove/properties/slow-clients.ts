@@ -13,7 +13,7 @@ interface Extent {
   /** The number of ordinary calls for each way of sending slowly. */
   readonly calls: number;
   readonly addresses: number;
-  /** Decides if the duration of ordinary calls is limited. The limit needs a machine without other load. */
+  /** Is true if the duration of ordinary calls is limited, which needs a machine without other load. */
   readonly isTimed: boolean;
 }
 

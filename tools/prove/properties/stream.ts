@@ -19,7 +19,7 @@ interface ReadExtent {
   readonly members: number;
   readonly writers: number;
   readonly restarts: number;
-  /** The number of events that are written between two restarts, at least. */
+  /** The minimum number of events that are written between two restarts. */
   readonly events: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The commands from which sequences are drawn: all kinds of calls by all kinds of callers, with valid and
- * invalid tokens, and the passage of time.
+ * The commands from which sequences are drawn. They are all kinds of calls by all kinds of callers, with
+ * valid and invalid tokens, and the passage of time.
  */
 import fc from 'fast-check';
 import { stories, type StoryName, type TargetName } from '../../board.ts';
