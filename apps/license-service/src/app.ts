@@ -1,4 +1,4 @@
-/** license-service, put together from its configuration; nothing listens yet. */
+/** Assembles the license service from its configuration, without listening yet. */
 import { createPool, type Pool, type PoolConfig } from '@muster/driver';
 import {
   createRateLimiter,
@@ -33,30 +33,30 @@ import { createVault, productOf, type Vault } from './vault.ts';
 
 export interface LicenseService {
   readonly service: Service;
-  /** Sends webhooks that are due, at once. */
+  /** Sends due webhooks immediately. */
   readonly courier: Pick<Courier, 'send'>;
-  /** Brings the schema up to date and reads the keys; where Postgres is away it goes on trying. */
+  /** Migrates the schema and reads the keys. Retries while Postgres is unavailable. */
   readonly start: () => Promise<void>;
-  /** Reads the signing keys again at once, instead of within half a minute. */
+  /** Reads the signing keys again immediately instead of within half a minute. */
   readonly refresh: () => Promise<void>;
-  /** After the service stopped: the connections. */
+  /** Closes the connections after the service has stopped. */
   readonly close: () => Promise<void>;
 }
 
 export interface LicenseServiceOptions {
-  /** Of the keys in Redis; the usual one unless told. */
+  /** The prefix of the Redis keys; `usualPrefix` by default. */
   readonly prefix?: string;
-  /** Connections to Postgres, of machines and of operators; its own unless told. */
+  /** The pool for calls of machines. By default the service creates its own pools. */
   readonly pool?: Pool;
   readonly operatorsPool?: Pool;
-  /** How often it looks for webhooks that are due; a second unless told. Null: it looks neither for those nor for ends. */
+  /** The polling interval for due webhooks; 1 s by default. Null disables all background work. */
   readonly webhookMillis?: number | null;
 }
 
-/** Requests answered at once, per connection of the pool. */
+/** The most concurrent requests per connection of the pool. */
 const inFlightPerConnection = 6;
 const secondsPerDay = 86_400;
-/** What operators do, and webhooks, take no connections from machines. */
+/** The size of the separate pool for operators and webhooks, so that they take no connections from machines. */
 const operatorConnections = 4;
 const usualWebhookMillis = 1_000;
 const endingsMillis = 60_000;
@@ -70,7 +70,7 @@ const poolAs = (config: Config, logger: Logger, own: Pick<PoolConfig, 'max' | 'r
     },
   });
 
-/** One for machines, one for what operators do. */
+/** Creates the pools for machines and for operators. */
 const poolsOf = (config: Config, logger: Logger, options: LicenseServiceOptions) => ({
   pool:
     options.pool ??
@@ -101,7 +101,7 @@ const limiterOf = (config: Config, logger: Logger, options: LicenseServiceOption
     },
   });
 
-/** Of calls of the operators' API, and of pages. */
+/** Creates the rate limiter of the operators' API and the pages. */
 const operatorsLimiterOf = (config: Config): RateLimiter =>
   createRateLimiter(
     config.REDIS_URL === undefined
@@ -113,7 +113,7 @@ const operatorsLimiterOf = (config: Config): RateLimiter =>
         },
   );
 
-/** What the service needs before it is ready. */
+/** Builds the readiness checks of the service. */
 const checksOf = (config: Config, pool: Pool, vault: Vault): Check[] => [
   {
     name: 'postgres',

@@ -1,14 +1,14 @@
-/** What the states are in HTTP, as LICENSES has it: one table, used by all three paths. */
+/** Maps the states of a license to HTTP answers. All three activation paths use this table. */
 import { type ApiError, forbidden, malformed, missing, refusal, tooMany } from '@muster/http';
 import { type ParsedKey } from '../key/key.ts';
 import { type Granted, type ReleaseState } from './statements.ts';
 
-/** How an answer writes that a license never ends. */
+/** The `expiresAt` of a license that never ends. */
 const never = '9999-12-31T23:59:59.000Z';
 
 export const expiresAtOf = (ends: string | null): string => ends ?? never;
 
-/** Each state in which the machine is refused; nothing in it tells of the machine that holds the key. */
+/** The refusal of each state that denies a machine. It reveals nothing about the machine that holds the key. */
 export const refusals: Readonly<
   Record<Exclude<ReleaseState, 'active' | 'released' | 'unactivated'>, () => ApiError>
 > = {
@@ -19,13 +19,13 @@ export const refusals: Readonly<
   transfers_exhausted: () => forbidden('transfers_exhausted'),
 };
 
-/** Why an activation gave nothing; undefined where it gave the machine the license. */
+/** Answers the refusal of an activation; undefined if the machine got the license. */
 export function refusedWith({
   state,
   leaseSeconds,
 }: Pick<Granted, 'state' | 'leaseSeconds'>): ApiError | undefined {
   if (state === 'active' || state === 'unactivated') return undefined;
-  // Of slots that are lent: one will be free again, and to ask is no guess.
+  // A leased slot becomes free again, so asking for it is not counted as a guess of the key.
   return state === 'other_machine' && leaseSeconds !== null ? refusal('slots_taken') : refusals[state]();
 }
 
@@ -33,7 +33,7 @@ export const notActivated = (): ApiError => refusal('not_activated');
 
 export const unknownKey = (): ApiError => missing('unknown_license_key');
 
-/** Says where a typo is and what may belong there, and never what was typed. */
+/** Makes the refusal of an invalid key. It names the place of a typo and a likely correction, never the typed text. */
 export function invalidKey(parsed: Exclude<ParsedKey, { kind: 'key' }>): ApiError {
   if (parsed.kind === 'none') return malformed('invalid_license_key');
   const { position, typedPosition, perhaps } = parsed;

@@ -1,4 +1,4 @@
-/** Certificates of licenses: one goes with each activation, others are made by hand. */
+/** Signs license certificates. Each activation gets one, and operators can create others. */
 import { type Features } from '../features.ts';
 import { usualProduct } from '../operators/products.ts';
 import { signCertificate } from '../signing/certificate.ts';
@@ -14,7 +14,7 @@ export interface Certified {
   readonly leaseSeconds: number | null;
 }
 
-/** From and until when, in seconds, it lets a machine run. */
+/** The validity of a certificate, in seconds since 1970. */
 export interface Lifetime {
   readonly iat: number;
   readonly exp: number;

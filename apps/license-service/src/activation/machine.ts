@@ -1,9 +1,9 @@
-/** What the service keeps of a machine: a keyed hash, from which its id cannot be found. */
+/** Hashes machine IDs. The service stores only a keyed hash, which does not reveal the ID. */
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
 export const longestMachineId = 256;
 
-/** Why a text is no machine's id; undefined where it is one. */
+/** Answers why a text is not a valid machine ID; undefined if it is valid. */
 export function machineIdProblem(text: string): string | undefined {
   if (text.trim() === '') return 'must not be empty';
   if (Buffer.byteLength(text) > longestMachineId) return `must be at most ${longestMachineId} bytes long`;
@@ -11,20 +11,20 @@ export function machineIdProblem(text: string): string | undefined {
 }
 
 export interface MachineHasher {
-  /** By the pepper of now. */
+  /** The ID of the current pepper. */
   readonly pepperId: string;
-  /** By all peppers that are accepted, that of now first. */
+  /** The IDs of all accepted peppers, the current one first. */
   readonly pepperIds: readonly string[];
-  /** The hash by the pepper of now, and by the one before where there is one. */
+  /** Hashes a machine ID with the current pepper and, if there is one, with the previous pepper. */
   hashes(machineId: string): readonly [Buffer, Buffer | null];
 }
 
 const hmac = (pepper: KeyObject, text: string): Buffer => createHmac('sha256', pepper).update(text).digest();
 
-/** Made once: Node takes four times as long for an HMAC whose key it must make first. */
+/** Creates the key object once. An HMAC whose key Node must create first takes four times as long. */
 const toSecretKey = (pepper: string | Buffer): KeyObject => createSecretKey(Buffer.from(pepper));
 
-/** Names a pepper without showing it, so that it can be seen which machines still hang on an old one. */
+/** Derives an ID of a pepper that does not reveal it. Statistics use it to count machines per pepper. */
 const idOf = (pepper: KeyObject): string =>
   hmac(pepper, 'muster license-service pepper').toString('hex').slice(0, 8);
 
@@ -38,9 +38,9 @@ export function createMachineHasher(pepper: string | Buffer, before: string | Bu
   };
 }
 
-/** The end of a long id, for people who compare; nothing of a short one. */
+/** Answers the last four characters of a long machine ID, for people who compare. A short ID is hidden entirely. */
 export const hintOfMachine = (machineId: string): string =>
   machineId.length >= 12 ? `…${machineId.slice(-4)}` : '…';
 
-/** How a certificate names its machine: only a program that has the id can see that it is meant. */
+/** Answers the mark of a machine in certificates. Only a program that knows the machine ID can match it. */
 export const machineMark = (machineId: string): string => hash('sha256', machineId, 'base64url');

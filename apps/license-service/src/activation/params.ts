@@ -1,19 +1,19 @@
 import { badRequest } from '@muster/http';
 import { machineIdProblem } from './machine.ts';
 
-/** The fields of a body or a query, each with what is wrong with a text of it. */
+/** Validators of the fields of a body or query. Each answers the problem of a value, or undefined. */
 type Fields<Name extends string> = Readonly<Record<Name, (value: string) => string | undefined>>;
 
 const emptyProblem = (value: string): string | undefined =>
   value.trim() === '' ? 'must not be empty' : undefined;
 
-/** Of the paths that ask with a key, and of trials. */
+/** The fields of activation calls and of trials. */
 const ofLicense = { licenseKey: emptyProblem, machineId: machineIdProblem };
 const ofTrial = { machineId: machineIdProblem };
 
 export type Params = Readonly<Record<keyof typeof ofLicense, string>>;
 
-/** The texts of a body or a query, and nothing beside them. Throws 400 with each field that does not fit. */
+/** Reads string fields and allows no others. Throws 400 with each invalid field. */
 function readFields<Name extends string>(source: unknown, fields: Fields<Name>): Record<Name, string> {
   const given = typeof source === 'object' && source !== null && !Array.isArray(source) ? source : undefined;
   if (given === undefined) {
@@ -29,7 +29,7 @@ function readFields<Name extends string>(source: unknown, fields: Fields<Name>):
     return [name, typeof value === 'string' ? value : ''];
   });
   for (const name of Object.keys(given)) {
-    // The name may be anything, a key that a caller put in the wrong place too.
+    // The message does not repeat the name, because a caller may have put a key there by mistake.
     if (!names.some((one) => one === name))
       issues.push({ path: '', message: `has more than ${names.join(' and ')}` });
   }
@@ -37,21 +37,21 @@ function readFields<Name extends string>(source: unknown, fields: Fields<Name>):
   return Object.fromEntries(texts) as Record<Name, string>;
 }
 
-/** The two parameters of the paths that ask with a key. Throws 400 with each field that does not fit. */
+/** Reads the license key and machine ID of a call. Throws 400 with each invalid field. */
 export const readParams = (source: unknown): Params => readFields(source, ofLicense);
 
-/** The machine that a trial is asked for. Throws 400 where it does not fit. */
+/** Reads the machine ID of a trial call. Throws 400 if it is invalid. */
 export const readMachine = (source: unknown): string => readFields(source, ofTrial).machineId;
 
 /**
- * The query of a target. Throws 400 where its bytes are no UTF-8: the parser leaves such an escape as it stands, and
- * then `%ff` and `%25ff` would be one machine.
+ * Throws 400 if the query of a request target is not UTF-8. The parser keeps invalid escapes as text, so `%ff` and
+ * `%25ff` would otherwise name the same machine.
  */
 export function requireUtf8Query(target: string): void {
   const query = target.slice(target.indexOf('?') + 1);
   const escaped = query
     .replace(/[\u0080-\uffff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
-    // A percent sign that begins no escape is one.
+    // A percent sign that does not start an escape is a literal.
     .replace(/%(?![0-9a-f]{2})/gi, '%25');
   try {
     decodeURIComponent(escaped);

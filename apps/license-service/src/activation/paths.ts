@@ -1,4 +1,4 @@
-/** What the three paths do for a question: one statement each, and how its verdict is answered. */
+/** Handlers of the three activation paths. Each runs one statement and answers its result. */
 import { newId, type Pool } from '@muster/driver';
 import { type FastifyReply } from 'fastify';
 import { expiresAtOf, notActivated, refusals, refusedWith, unknownKey } from './answers.ts';
@@ -8,7 +8,7 @@ import { type Asked } from './question.ts';
 import { type Answer } from './recorded.ts';
 import { activateLicense, checkLicense, releaseLicense, type Seen } from './statements.ts';
 
-/** How many of its machines a license has, where it may have several: `2/3`. */
+/** Sets the header `license-machines`, such as `2/3`, if the license allows several machines or leases its slots. */
 function sayMachines(
   reply: FastifyReply,
   { used, machineLimit, leaseSeconds }: Pick<Seen, 'used' | 'machineLimit' | 'leaseSeconds'>,
@@ -30,7 +30,7 @@ export async function activate(
   if (granted === undefined) throw unknownKey();
   const { id, plan, state, ends } = granted;
   sayMachines(reply, granted);
-  // A machine that finds it free has it by now.
+  // A machine that found the license free holds it now.
   reply.header('license-state', state === 'unactivated' ? 'active' : state);
   const refused = refusedWith(granted);
   if (refused !== undefined) throw refused;
@@ -66,7 +66,7 @@ export async function release(
     throw refusals[state]();
   }
   reply.header('license-state', 'unactivated').header('license-transfers-left', String(transfersLeft));
-  // Until then the machine may still run on its certificate.
+  // The machine may still run on its certificate until this time.
   if (offlineUntil !== null) reply.header('license-offline-until', offlineUntil);
   const license = { key, plan, expiresAt: expiresAtOf(ends), machineId, activated: false };
   return { licenseId: id, body: { success: true, license } };

@@ -1,4 +1,4 @@
-/** What a machine asks of a license: a key and a machine that fit, and the product that the key names. */
+/** Validates the request of a machine: its key, its machine ID and the product that the key belongs to. */
 import { unavailable } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { hashOfKey, type Key, parseKey, prefixOf } from '../key/key.ts';
@@ -8,7 +8,7 @@ import { readParams, requireUtf8Query } from './params.ts';
 import { type Answer } from './recorded.ts';
 import { type Claim } from './statements.ts';
 
-/** A question that is well put. */
+/** A valid request. */
 export interface Asked {
   readonly key: Key;
   readonly machineId: string;
@@ -21,13 +21,13 @@ export interface Asked {
 export interface Path {
   readonly name: 'activate' | 'check' | 'release';
   readonly kind: 'ip' | 'check';
-  /** What a text is refused with that is no key. */
+  /** Makes the refusal of a text that is not a license key. */
   readonly refuseKey: typeof invalidKey;
-  /** What the path does for a question; throws where that is a refusal. */
+  /** Handles a valid request. Throws refusals. */
   readonly answer: (asked: Asked) => Promise<Answer>;
 }
 
-/** The question, or why there is none. */
+/** Validates a request. Answers it, or undefined and the error. */
 export function understand(
   path: Path,
   request: FastifyRequest,
@@ -44,7 +44,7 @@ export function understand(
     if (parsed.kind !== 'key') throw path.refuseKey(parsed);
     if (now === undefined) throw unavailable('database');
     const product = now.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
-    // A program of one product knows no key of another.
+    // A program that names its product is refused keys of other products.
     if (product === undefined || (request.product ?? product.name) !== product.name) throw unknownKey();
     request.product = product.name;
     const claim = { keyHash: hashOfKey(parsed.key), machineHashes: now.hasher.hashes(machineId) };

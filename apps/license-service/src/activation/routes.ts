@@ -1,6 +1,6 @@
 /**
- * The three paths of a license's life on a machine. Each attempt is counted before it costs a query; nothing that is
- * logged or answered as an error has the key, the machine or the query string in it.
+ * Registers the paths that activate, check and release a license on a machine. Each attempt is rate-limited before it
+ * costs a query. Neither logs nor error answers contain the key, the machine ID or the query string.
  */
 import { type Pool } from '@muster/driver';
 import { ApiError, type Metrics } from '@muster/http';
@@ -17,25 +17,25 @@ import { checkLicense, type Claim } from './statements.ts';
 export interface ActivationOptions {
   readonly pool: Pool;
   readonly limiter: Limiter;
-  /** Undefined until the service could read them. */
+  /** Answers the opened secrets and products; undefined until the service has read them. */
   readonly opened: () => Opened | undefined;
   readonly certificateSeconds: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** What is answered to a machine that has no business with the key: these are counted as failures. */
+/** Answers true for a refusal of a machine that does not own the key. The rate limiter counts it as a failure. */
 const isGuess = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.code === 'not_found' || error.details.reason === 'active_on_another_machine');
 
-/** Looks whether the asker has a slot, or may get one: what attackers do to a key must not lock that out. */
+/** Answers true if the machine holds a slot or may get one. Attacks on a key must not lock such a machine out. */
 async function mayAsk(pool: Pool, claim: Claim): Promise<boolean> {
   const seen = await checkLicense(pool, claim);
   return seen !== undefined && (seen.holder || seen.state === 'unactivated');
 }
 
-/** The question, and that it may be asked; throws where it may not, or is none. */
+/** Validates and rate-limits a request. Throws if it is invalid or over a limit. */
 async function admit(
   { pool, limiter, opened }: ActivationOptions,
   path: Path,

@@ -1,46 +1,46 @@
 /**
- * The statements behind activation, each one round trip. What decides is locked first and read then: two separate
- * statements, or a count of another table beside the lock, let several machines win the same key.
+ * The statements behind activation, one round trip each. A statement locks the license before it reads the slots.
+ * Two separate statements, or a count of slots at the time of the lock, would let several machines win the same slot.
  */
 import { type Pool, type Query, sql } from '@muster/driver';
 import { ask, changeOne, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Db } from '../operators/transaction.ts';
 
-/** What a license is to a caller who asks with a key and a machine, in the words of the header License-State. */
+/** The state of a license for the calling machine; the value of the header License-State. */
 export type State = 'unactivated' | 'active' | 'other_machine' | 'expired' | 'suspended' | 'revoked';
 
 export interface Seen {
   readonly id: string;
   readonly plan: string;
   readonly state: State;
-  /** Whether this machine holds the key, whatever the state. */
+  /** True if this machine holds a slot, in any state of the license. */
   readonly holder: boolean;
-  /** For a license whose time has not begun, the end that an activation now would give; null: never. */
+  /** The end of the license; null if it never ends. Before the first activation it is the end that activating now would set. */
   readonly ends: string | null;
-  /** How many machines hold it from now on, and how many may. */
+  /** The number of machines that hold the license after this call. */
   readonly used: number;
   readonly machineLimit: number;
-  /** For how long a slot is lent each time; null: until the machine gives it up. */
+  /** The duration of a slot lease; null if a machine keeps its slot until it releases it. */
   readonly leaseSeconds: number | null;
 }
 
 export interface Granted extends Seen {
-  /** Those of the plan as they are now, and the license's own before them; null where nothing is granted. */
+  /** The current features of the plan, overridden by those of the license; null if nothing was granted. */
   readonly features: Features | null;
-  /** Of the certificate that goes with it, in whole seconds since 1970; null where there is none. */
+  /** The validity of the certificate, in whole seconds since 1970; null if there is none. */
   readonly issuedAt: number | null;
   readonly certifiedUntil: number | null;
 }
 
-/** A key and a machine, as they are stored. */
+/** The stored hashes of a key and a machine. */
 export interface Claim {
   readonly keyHash: Buffer;
-  /** By the pepper of now and by the one before. */
+  /** Hashed with the current and the previous pepper. */
   readonly machineHashes: readonly [Buffer, Buffer | null];
 }
 
-/** What a license is at `now` to that machine. */
+/** SQL for the state of a license at `now` for the calling machine. */
 const verdict = `
   case
     when status <> 'active' then status
@@ -53,9 +53,9 @@ const verdict = `
   coalesce(expires_at, now + make_interval(secs => duration_seconds)) as ends`;
 
 /**
- * The license of key hash $1, locked and then decided upon. Its slots are read after the row is there, hence after a
- * lock was waited for, and by a volatile function, which sees what was committed meanwhile; so is `now`: a time from
- * before would let in what has expired.
+ * SQL that locks the license of key hash $1 and then determines its state. The slots are read after the lock is held,
+ * by a volatile function, which sees rows committed during the wait. That function also reads `now`, because an earlier
+ * time would admit a license that has expired during the wait.
  */
 const decided = `
   found as materialized (
@@ -64,10 +64,10 @@ const decided = `
     select found.*, slots.*, ${verdict}
     from found cross join lateral licenses.slots_of(found.id, found.machine_limit, $2, $3) slots)`;
 
-/** A time in the data of an event as all answers write it; JSON of Postgres would write another form. */
+/** SQL that formats a time in event data like all answers do. Postgres formats times in JSON differently. */
 const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Counts a refusal: a row per license, day and outcome, so that failing cannot fill the disk. */
+/** SQL that counts a refusal in one row per license, day and outcome, so that failed calls cannot fill the disk. */
 const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', granted: string): string => `
   denied as (
     insert into licenses.license_denials (license_id, day, outcome, count, last_at)
@@ -75,7 +75,7 @@ const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', gran
     on conflict (license_id, day, outcome)
       do update set count = license_denials.count + 1, last_at = excluded.last_at)`;
 
-// Nothing was waited for, so the statement may read the slots itself: that costs half of what the function does.
+// A check waits for no lock, so it reads the slots directly. That costs half as much as the function.
 const checking = `
   select id, plan, used, machine_limit as "machineLimit", lease_seconds as "leaseSeconds", ${verdict}
   from licenses.licenses l cross join lateral (
@@ -84,7 +84,7 @@ const checking = `
     from licenses.held_machines h where h.license_id = l.id) slots
   where key_hash = $1`;
 
-// A machine that takes a lent slot and gives it up all day long adds no event; refusals are counted as ever.
+// Leased slots add no event after the first activation, so that frequent changes do not fill the trail.
 const activating = `with ${decided},
   terms as materialized (
     select decided.*, date_trunc('second', now) as certified_from,
@@ -116,7 +116,7 @@ const activating = `with ${decided},
     extract(epoch from h.certified_until)::float8 as "certifiedUntil"
   from decided d left join held h on h.id = d.id`;
 
-/** What a release answers: the state, or that it is done (again), or that the plan allows no more. */
+/** The outcome of a release: a state that refuses it, `released` (also when repeated), or too many transfers. */
 export type ReleaseState = State | 'released' | 'transfers_exhausted';
 
 export interface Released extends Omit<Seen, 'state'> {
@@ -166,7 +166,7 @@ function numbered<Row>(text: string): (values: readonly unknown[]) => Query<Row>
 const activatingQuery = numbered<Granted>(activating);
 const releasingQuery = numbered<Released>(releasing);
 
-/** What the license is; changes nothing. Undefined where no license has this key. */
+/** Reads the state of a license without changing it. Answers undefined if no license has this key. */
 export const checkLicense = async (
   pool: Pool,
   { keyHash, machineHashes }: Claim,
@@ -185,15 +185,15 @@ const valuesOf = (activation: Activation): unknown[] => {
   return [keyHash, ...machineHashes, pepperId, machineHint, eventId, certificateSeconds];
 };
 
-/** Gives the machine a free slot, or lets it go on in its own; of many that race as many are let in as slots are free. */
+/** Gives the machine a free slot or keeps its own. Under concurrent calls no more machines win than slots are free. */
 export const activateLicense = async (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
   (await changeOne<Granted>(pool, { text: activating, values: valuesOf(activation) }))[0];
 
-/** The same in a transaction of the operators'. */
+/** Activates a license like `activateLicense`, within a transaction of the operators. */
 export const activateWithin = (db: Db, activation: Activation): Promise<Granted | undefined> =>
   db.find(activatingQuery(valuesOf(activation)));
 
-/** Frees the slot of the machine, within the plan's transfers. The same machine again: the same. */
+/** Frees the slot of the machine within the transfer limit. Repeating the call answers the same result. */
 export const releaseLicense = async (
   pool: Pool,
   { keyHash, machineHashes, eventId }: Claim & { readonly eventId: string },

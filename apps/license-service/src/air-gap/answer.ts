@@ -1,7 +1,7 @@
 /**
- * What a machine that never comes online is answered: `licans1.<payload>.<signature>`, signed as certificates are. It names the
- * request's nonce, the key and the machine, and has a certificate, or why there is none in the words of the paths. The license is
- * activated by the statement that the paths have, so slots, ends and the trail are as they are online.
+ * Answers activation requests of offline machines as `licans1.<payload>.<signature>`, signed like certificates. The
+ * payload names the nonce of the request, the key and the machine. It has a certificate, or a refusal with the reason
+ * that the online paths answer. The activation runs the same statement as online, so slots, ends and the trail agree.
  */
 import { newId } from '@muster/driver';
 import { ApiError } from '@muster/http';
@@ -16,7 +16,7 @@ import { type Opened, type ProductAtWork, productOf } from '../vault.ts';
 import { type AirGapRequest } from './request.ts';
 
 export interface AirGapAnswer {
-  /** The file to carry back. */
+  /** The content of the answer file to carry back. */
   readonly answer: string;
   readonly outcome:
     | { readonly kind: 'granted'; readonly licenseId: string; readonly offlineUntil: string }
@@ -34,13 +34,13 @@ const signerOf = ({ keys }: ProductAtWork) => {
 };
 
 export interface Answering {
-  /** How long the machine may run by it. */
+  /** The validity of the answer: the time that the machine may run with it. */
   readonly seconds: number;
-  /** The only product whose keys are known; any unless said. */
+  /** The only product whose keys are accepted; any product by default. */
   readonly product?: string;
 }
 
-/** Activates the license, or says why not. */
+/** Activates the license. Answers the grant or the refusal, and the product if it is known. */
 async function activate(
   db: Db,
   opened: Opened,
@@ -68,7 +68,7 @@ async function activate(
   return [product, { kind: 'granted', key: parsed.key, licenseId: granted.id, offlineUntil, certificate }];
 }
 
-/** Answers a request in a transaction of the operators'; a refusal is an answer too, and is counted as online. */
+/** Answers a request within a transaction of the operators. A refusal is also signed, and it is counted like online. */
 export async function answerRequest(
   db: Db,
   opened: Opened,

@@ -1,3 +1,3 @@
-/** How long a machine may run by an answer that people carry to it, unless said: they have to carry the next one too. */
+/** The default validity of an offline answer, in days. Afterwards people must carry a new one to the machine. */
 export const usualDays = 30;
 export const mostDays = 366;

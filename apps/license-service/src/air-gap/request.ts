@@ -1,6 +1,6 @@
 /**
- * What a machine that never comes online asks with: a text that it writes, and people carry. `licreq1.<payload>`, base64url of
- * JSON. It is not signed: a person who has the key may ask for any machine, as online.
+ * Reads the activation request of an offline machine, a text that people carry: `licreq1.<payload>`, base64url of JSON.
+ * It is not signed, because a person who has the key may activate any machine, as online.
  */
 import { z } from 'zod';
 import { machineIdProblem } from '../activation/machine.ts';
@@ -10,17 +10,17 @@ import { isNonce } from '../signing/sign-answer.ts';
 export const longestRequest = 4_096;
 
 const Request = z.object({
-  /** As it was typed. */
+  /** The license key as a person typed it. */
   licenseKey: z.string().min(1).max(256),
   machineId: z.string().refine((id) => machineIdProblem(id) === undefined),
-  /** New for each request: the answer counts for it alone. */
+  /** A random value per request. The answer is valid only for this request. */
   nonce: z.string().refine(isNonce),
 });
 export type AirGapRequest = z.infer<typeof Request>;
 
 const form = /^licreq1\.([A-Za-z0-9_-]+)$/;
 
-/** Throws Refused where it is no whole request. */
+/** Parses a request. Throws Refused if the text is not a complete request. */
 export function readRequest(text: string): AirGapRequest {
   const [, body] = form.exec(text.trim().slice(0, longestRequest)) ?? [];
   const read = Request.safeParse(body === undefined ? undefined : jsonIn(body));

@@ -1,4 +1,4 @@
-/** For operators' programs: the request of a machine that never comes online, and its answer. */
+/** The operators' API operation that answers the activation request of an offline machine. */
 import { z } from 'zod';
 import { answerRequest } from '../air-gap/answer.ts';
 import { mostDays } from '../air-gap/days.ts';

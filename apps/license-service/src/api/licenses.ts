@@ -1,4 +1,4 @@
-/** Licenses, for operators' programs: a shop, a support desk, a script that renews. */
+/** Operations on licenses for operators' programs, such as a shop, a support desk or a renewal script. */
 import { z } from 'zod';
 import { entitle, renew, resize, resume, revoke, rotate, suspend } from '../operators/change.ts';
 import { issue } from '../operators/issue.ts';
@@ -71,7 +71,7 @@ const issueOne = operation({
     });
     const shown = [];
     for (const { id, hint, key } of licenses) {
-      // Locked, so that no machine activates it in between.
+      // The lock keeps machines from activating the license before its key is replaced.
       const isLost = key === null && rekey && (await lockLicense(db, { id })).activatedAt === null;
       const made = isLost ? await rotate(db, { id }) : undefined;
       const path = await linkTo(db, work.secrets, id, usualLinkSeconds);
@@ -131,7 +131,7 @@ const find = operation({
   },
 });
 
-/** The last four symbols, read as leniently as keys are. */
+/** Answers the last four symbols of a typed key, parsed as leniently as whole keys. */
 export const endingOf = (typed: string): string =>
   typed
     .replaceAll(/[^0-9a-z]/gi, '')
@@ -170,7 +170,7 @@ const history = operation({
   },
 });
 
-/** An operation that changes one license and answers how it is then. */
+/** Defines an operation that changes one license and answers the changed license. */
 const changing = <Shape extends z.ZodRawShape>(
   path: string,
   [summary, description]: readonly [string, string?],
@@ -196,7 +196,7 @@ const changing = <Shape extends z.ZodRawShape>(
 
 const again = 'The same orderRef again changes nothing.';
 
-/** Another end, once for each order. */
+/** Sets a new end. Repeating the call with the same order changes nothing. */
 const renewed = ({ db }: Work, id: string, term: PlanTerm, orderRef: string | undefined): Promise<License> =>
   renew(db, { id }, term, orderRef);
 

@@ -1,4 +1,4 @@
-/** The document of the operators' API, made of its operations. */
+/** Builds the OpenAPI document of the operators' API from its operations. */
 import { z } from 'zod';
 import { type AnyOperation } from './operation.ts';
 

@@ -1,4 +1,4 @@
-/** What each operation of the operators' API is made of. */
+/** The definition of an operation of the operators' API. */
 import { type z } from 'zod';
 import { type MachineHasher } from '../activation/machine.ts';
 import { getLicense, type License } from '../operators/license.ts';
@@ -8,38 +8,38 @@ import { type Sealing } from '../operators/webhooks.ts';
 import { type Opened } from '../vault.ts';
 import { type Courier } from '../webhooks/courier.ts';
 
-/** What an operation works with; all of it is one transaction. */
+/** The context of an operation, which runs in one transaction. */
 export interface Work {
   readonly db: Db;
   readonly token: OperatorToken;
   readonly hasher: MachineHasher;
   readonly sealing: Sealing;
-  /** The first seals what is given out, all open. */
+  /** The secrets that seal links. The first one seals; all of them open. */
   readonly secrets: readonly (string | Buffer)[];
-  /** Where people reach this service, without a slash at the end. */
+  /** The public URL of this service, without a trailing slash. */
   readonly baseUrl: string;
   readonly webhooks: Pick<Courier, 'test'>;
   readonly opened: Opened;
-  /** How long a machine that never comes online may run by an answer, unless said. */
+  /** The default validity of an answer to an offline machine. */
   readonly airGapSeconds: number;
 }
 
 export interface Operation<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
-  /** `licenses/issue`: its path below /api/operators/. */
+  /** The path below /api/operators/, such as `licenses/issue`. */
   readonly path: string;
   readonly scope: Scope;
   readonly summary: string;
   readonly description?: string;
   readonly params: Params;
   readonly result: Result;
-  /** What is done after the transaction, outside of it, is answered as a function. */
+  /** Runs the operation. It may answer a function, which then runs after the transaction has committed. */
   readonly run: (
     work: Work,
     params: z.output<Params>,
   ) => Promise<z.input<Result> | (() => Promise<z.input<Result>>)>;
 }
 
-/** As it stands in the table of all: params were checked by its own schema before it is run. */
+/** An operation without its parameter types. The caller validates the parameters with its schema first. */
 export interface AnyOperation extends Omit<Operation, 'run'> {
   readonly run: (work: Work, params: never) => Promise<unknown>;
 }
@@ -48,7 +48,7 @@ export const operation = <Params extends z.ZodType, Result extends z.ZodType>(
   it: Operation<Params, Result>,
 ): AnyOperation => it;
 
-/** The license of this id, where it is of the token's product. */
+/** Reads the license with this ID. Throws `not_found` if it belongs to another product than the token. */
 export async function ownLicense({ db, token }: Work, id: string): Promise<License> {
   const license = await getLicense(db, { id });
   if (license.product !== token.product) throw new Refused('not_found', 'no license has this id');

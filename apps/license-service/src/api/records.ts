@@ -1,4 +1,4 @@
-/** What the operators' API takes and answers, as schemas: the calls are checked by them, and the document is made of them. */
+/** Schemas of the operators' API. They validate calls and generate the OpenAPI document. */
 import { z } from 'zod';
 import { machineIdProblem } from '../activation/machine.ts';
 import { Features, OwnFeatures } from '../features.ts';

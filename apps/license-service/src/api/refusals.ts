@@ -1,4 +1,4 @@
-/** What operators are refused, as answers of HTTP. */
+/** Maps errors of operators' operations to HTTP answers. */
 import { DatabaseAway, DatabaseBusy } from '@muster/driver';
 import { ApiError, badRequest, forbidden, malformed, notFound, refusal, unavailable } from '@muster/http';
 import { outageOf } from '../operators/outage.ts';
@@ -20,7 +20,7 @@ const answers: Readonly<Record<string, (message: string) => ApiError>> = {
 
 const sentence = (message: string): string => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
-/** Any error of an operation → what the caller is told; undefined for a fault of ours. */
+/** Answers the API error of an expected error; undefined for a fault of the service. */
 export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof Refused)

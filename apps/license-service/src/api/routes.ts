@@ -1,4 +1,4 @@
-/** The operators' API over HTTP: who calls, whether they may, how often, and then one transaction. */
+/** Routes of the operators' API. Each call is authenticated, authorized and rate-limited, and runs in one transaction. */
 import { type Pool, sql } from '@muster/driver';
 import {
   bearerOf,
@@ -29,29 +29,29 @@ import { type AnyOperation } from './operation.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export interface OperatorsOptions {
-  /** Of the role muster_license_operators. */
+  /** Connections with the role muster_license_operators. */
   readonly pool: Pool;
   readonly limiter: RateLimiter;
   readonly rate: Limit['rate'];
-  /** Of the keys in Redis. */
+  /** The prefix of the Redis keys. */
   readonly prefix: string;
   readonly opened: () => Opened | undefined;
   readonly networks: readonly NamedNetwork[];
-  /** Where people reach this service; as the caller names it unless set. */
+  /** The public URL of this service. If undefined, the host of each request is used. */
   readonly baseUrl: string | undefined;
   readonly courier: Courier;
-  /** How long a machine that never comes online may run by an answer, unless its request is answered for another time. */
+  /** The default validity of an answer to an offline machine. */
   readonly airGapSeconds: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** Counts a call of a token, or of an address that has none; throws 429. */
+/** Counts a call against the limit of a token or an address. Throws 429. */
 async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string): Promise<void> {
   requireRoom(await limiter.take([{ key: `${prefix}:operators:${whom}`, rate }]), 'token_limit');
 }
 
-/** Who calls; throws 401, 403 and 429. */
+/** Authenticates and authorizes the caller. Throws 401, 403 or 429. */
 async function callerOf(
   options: OperatorsOptions,
   db: Db,
@@ -65,11 +65,11 @@ async function callerOf(
   return token;
 }
 
-/** Without a slash at the end. */
+/** Answers the public URL of this service, without a trailing slash. */
 export const baseUrlOf = ({ baseUrl }: Pick<OperatorsOptions, 'baseUrl'>, request: FastifyRequest): string =>
   (baseUrl ?? `${request.protocol}://${request.host}`).replace(/\/+$/, '');
 
-/** Runs an operation for a token, in one transaction that says who did it. */
+/** Runs an operation in one transaction that records its token as the actor. */
 async function runOperation(
   options: OperatorsOptions,
   it: AnyOperation,

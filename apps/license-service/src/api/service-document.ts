@@ -1,9 +1,9 @@
-/** The document of the whole service: the paths that programs call with a license key, and the operators' API. */
+/** Builds the OpenAPI document of the whole service: the paths of licensed programs and the operators' API. */
 import { productVersion } from '@muster/http';
 import { z } from 'zod';
 import { type Document, errorRef, json, schemaOf } from './openapi.ts';
 
-/** Version of the paths below; it changes only with them. */
+/** The version of the paths below. It changes only if they change. */
 const interfaceVersion = '1.0.0';
 
 const LicenseKey = z.string().describe('The key that was sold, such as MUST-…');

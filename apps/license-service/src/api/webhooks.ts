@@ -1,4 +1,4 @@
-/** Webhooks, for operators' programs: who hears of what, and what became of it. */
+/** Operations on webhook endpoints and their deliveries for operators' programs. */
 import { refusedUrl, type NamedNetwork } from '@muster/outbound';
 import { z } from 'zod';
 import {
@@ -15,7 +15,7 @@ import {
 import { operation, type AnyOperation } from './operation.ts';
 import { DeliveryRecord, EndpointRecord, Limit } from './records.ts';
 
-/** What an endpoint may ask to hear of. */
+/** The event kinds that an endpoint may subscribe to. */
 const webhookKinds = [
   ...['issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked'],
   ...['renewed', 'rotated', 'certified', 'entitled', 'resized', 'expiring', 'expired'],
@@ -40,7 +40,7 @@ const urlWithin = (networks: readonly NamedNetwork[]) =>
         URL.canParse(String(input)) ? (refusedUrl(String(input), networks) ?? '') : 'is no URL',
     });
 
-/** Endpoints: addresses that are told, and what of. */
+/** Defines the operations on endpoints and their subscriptions. */
 function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
   const Url = urlWithin(networks);
   return [
@@ -114,7 +114,7 @@ const secretOperations: readonly AnyOperation[] = [
   }),
 ];
 
-/** The messages to an address: what became of them, and sending one. */
+/** The operations that send a test message and list or repeat deliveries. */
 const deliveryOperations: readonly AnyOperation[] = [
   operation({
     path: 'webhooks/test',

@@ -1,7 +1,7 @@
 /**
- * How often a caller may try: per address, and of what fails per address and per key. What does not fail gives the
- * tokens of failure back. Redis counts for all processes; where it is away or hangs, memory goes on by the same
- * numbers, so that an outage neither opens the door nor closes it.
+ * Rate-limits attempts per address, and failures per address and per key. An attempt takes tokens of the failure
+ * buckets in advance and returns them if it does not fail. Redis counts for all processes. If Redis is unavailable or
+ * slow, each process counts in memory with the same limits, so that an outage neither admits nor refuses everything.
  */
 import {
   createMemoryStore,
@@ -28,13 +28,13 @@ export interface LimiterOptions {
   readonly limits: Limits;
   readonly redisUrl: string | undefined;
   readonly timeoutMillis: number;
-  /** Of the keys in Redis; the usual one unless told. */
+  /** The prefix of the Redis keys; `usualPrefix` by default. */
   readonly prefix?: string;
-  /** Told once when Redis is lost, and once when it is back. */
+  /** Called once when Redis becomes unavailable and once when it is back. */
   readonly onRedis: (isAway: boolean, error?: unknown) => void;
 }
 
-/** What is asked for, by whom; without a key there is nothing to guess. */
+/** An attempt of a caller. Without a key there are no failures to count. */
 export interface Attempt {
   readonly kind: 'ip' | 'check';
   readonly address: string;
@@ -43,13 +43,13 @@ export interface Attempt {
 
 export interface Admission {
   /**
-   * `limited`: the key has had too many failures, from anywhere. The machine that holds it must not pay for them, so it is looked
-   * up who asks, and everybody else is refused.
+   * With `limited`, the key has had too many failures from all addresses. The machine that holds the key must not suffer
+   * from them, so the caller looks the machine up and refuses all others.
    */
   readonly verdict: 'open' | 'limited' | 'refused';
   readonly retryAfterSeconds: number;
   readonly headers: { readonly ratelimit: string; readonly 'ratelimit-policy': string };
-  /** It was no failure. */
+  /** Returns the tokens of the failure buckets. */
   succeeded(): void;
 }
 
@@ -58,7 +58,7 @@ export interface Limiter {
   close(): void;
 }
 
-/** One slot of a cluster has them all: a script may not reach over several. */
+/** The default key prefix. Its hash tag keeps all keys in one cluster slot, as a Redis script requires. */
 export const usualPrefix = '{licenses}';
 
 interface Named extends Cost, Limit {}
@@ -67,7 +67,7 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
   const memory = createMemoryStore();
   const redis = redisUrl === undefined ? undefined : createSharedStore({ redisUrl, timeoutMillis, onRedis });
 
-  /** Where this attempt is counted, and how the buckets stand. */
+  /** Takes the tokens. Answers the store that counted them and the quotas. */
   const take = async (costs: readonly Named[], optional: number): Promise<[Store, readonly Quota[]]> =>
     (await redis?.ask(async (store): Promise<[Store, readonly Quota[]]> => [
       store,
@@ -106,14 +106,14 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
       const waits = quotas.map(({ waitMillis }) => waitMillis);
       const isRefused = waits.some((wait, index) => wait > 0 && index !== 2);
       const isLimited = (waits[2] ?? 0) > 0;
-      // Of failures those were taken that had room.
+      // Tokens were taken only from failure buckets that had some.
       const failures = costs.slice(1, isLimited ? 2 : 3);
       return {
         verdict: isRefused ? 'refused' : isLimited ? 'limited' : 'open',
         retryAfterSeconds: retryAfterSeconds(quotas),
         headers: { ratelimit: rateLimitField(costs, quotas), 'ratelimit-policy': policyText[attempt.kind] },
         succeeded: () => {
-          // No caller waits for it: at worst a token comes back late, or by itself.
+          // No caller waits for this. If it fails, the bucket refills with time.
           if (failures.length > 0) void store.giveBack(failures).catch(() => undefined);
         },
       };
