@@ -1,4 +1,4 @@
-/** The service's own schema, and what an installation needs before its first license: secrets and a signing key. */
+/** Provisions the database of the service: its schema, its secrets and its first signing key. */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import {
@@ -22,20 +22,20 @@ import { nameOfEndpoint } from './operators/webhooks.ts';
 import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
 
-/** Beside this file, and beside the bundle. */
+/** The migrations folder, next to this file and next to the bundle. */
 const folder = path.join(import.meta.dirname, 'migrations');
 const schema = 'licenses';
 
 export const migrateLicenses = (url: string): Promise<string[]> => migrate(url, { folder, schema });
 
-/** Whether the newest migration is there. */
+/** Answers true if the newest migration is applied. */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
   const newest = migrationNames(folder).at(-1);
   const rows = await askOnce(pool, sql`select from licenses.applied_migrations where name = ${newest}`);
   return rows.length === 1;
 }
 
-/** Secrets of the environment, where it has them. */
+/** The secrets from the environment. */
 export interface GivenSecrets {
   readonly pepper: string | undefined;
   readonly pepperBefore: string | undefined;
@@ -45,13 +45,13 @@ export interface GivenSecrets {
 export interface Secrets {
   readonly pepper: string | Buffer;
   readonly pepperBefore: string | Buffer | null;
-  /** The first seals, all open; none where the database's own was deleted and the environment says none. */
+  /** The sealing secrets. The first one seals; all of them open. The list is empty if neither source has one. */
   readonly seals: readonly (string | Buffer)[];
 }
 
 /**
- * What the environment says; where it says nothing the secret of the database, which is also the one before as soon as
- * the environment says something.
+ * Loads the secrets. Those of the environment take precedence over those of the database. A pepper of the database stays
+ * accepted as the previous one if the environment sets only the current one.
  */
 export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secrets> {
   const rows = await askOnce(
@@ -72,7 +72,7 @@ export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secr
   };
 }
 
-/** Answers the secret of this name in the database, and makes it if there is none. */
+/** Answers the secret of this name in the database, and creates it if it is missing. */
 async function keepSecret(db: Db, name: 'pepper' | 'seal'): Promise<Buffer> {
   await db.all(
     sql`insert into licenses.secrets (name, value) values (${name}, ${randomBytes(32)}) on conflict do nothing`,
@@ -91,7 +91,7 @@ const sealed = [
   })),
 ];
 
-/** Seals with the environment's secret what the database's own seals, and deletes that: it would open all beside it. */
+/** Reseals everything with the environment's secret and deletes the one in the database, which lies next to the data. */
 async function moveSealOut(db: Db, given: string): Promise<void> {
   const before = await db.find(
     sql<{ value: Buffer }>`delete from licenses.secrets where name = 'seal' returning value`,
@@ -113,7 +113,7 @@ async function moveSealOut(db: Db, given: string): Promise<void> {
   }
 }
 
-/** Whether the login of the pool may bring the schema up to date: the owner of its tables, or who may make the schema. */
+/** Answers true if the login of the pool may migrate: it owns the tables or may create the schema. */
 export async function mayProvision(pool: Pool): Promise<boolean> {
   const [row] = await askOnce(
     pool,
@@ -126,8 +126,8 @@ export async function mayProvision(pool: Pool): Promise<boolean> {
 }
 
 /**
- * Brings a database to where the service can work. Safe to run again, and from several places at once. `url` is a
- * login that may create roles and schemas.
+ * Migrates the schema and creates missing secrets and the first signing key. Answers the applied migrations. The function
+ * is idempotent, also under concurrent calls. `url` is a login that may create roles and schemas.
  */
 export async function provision(url: string, given: GivenSecrets): Promise<string[]> {
   const applied = await migrateLicenses(url);
@@ -157,10 +157,10 @@ export async function provision(url: string, given: GivenSecrets): Promise<strin
   return applied;
 }
 
-/** States of Postgres in which the same call can succeed later: going away, or full or too slow at the moment. */
+/** SQLSTATEs after which a call can succeed later: Postgres shuts down, or is full or too slow at the moment. */
 const goingAway = /^(08|57P|25P)/;
 const busy = /^53|^(40001|40P01|55P03|57014)$/;
-/** No schema or no role yet: another process is about to make them. */
+/** SQLSTATEs of a missing schema or role, which another process is about to create. */
 const notYet = /^(3F000|42P01|22023|28000)$/;
 
 /** The error for the caller of a failed query: DatabaseAway or DatabaseBusy if Postgres may answer later. */

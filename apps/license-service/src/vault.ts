@@ -1,6 +1,6 @@
 /**
- * What the service must know before it can answer: its secrets, and the keys that it signs with. Both lie in the
- * database; they are looked up again now and then, so that a new key or a retired one needs no restart.
+ * Loads the secrets and signing keys that the service needs before it can answer. They are read again every 30 seconds,
+ * so that new and retired keys need no restart.
  */
 import { ask, DatabaseAway, DatabaseBusy, type Pool, sql } from '@muster/driver';
 import { type Logger } from 'pino';
@@ -12,7 +12,7 @@ import { type Keys, loadKeys } from './signing/signing-key.ts';
 const againMillis = 30_000;
 const retryMillis = 500;
 
-/** A product as the service works with it. */
+/** A product with its signing keys. */
 export interface ProductAtWork extends Pick<Product, 'name' | 'keyPrefix'> {
   readonly keys: Keys;
 }
@@ -20,11 +20,11 @@ export interface ProductAtWork extends Pick<Product, 'name' | 'keyPrefix'> {
 export interface Opened {
   readonly hasher: MachineHasher;
   readonly products: readonly ProductAtWork[];
-  /** The first seals, all open. */
+  /** The sealing secrets. The first one seals; all of them open. */
   readonly seals: readonly (string | Buffer)[];
 }
 
-/** The product of this name; the usual one unless one is named. */
+/** Answers the product of this name; the default product without a name. */
 export const productOf = (
   opened: Opened | undefined,
   name: string = usualProduct,
@@ -32,7 +32,7 @@ export const productOf = (
 
 const noKeys: Keys = { published: [], signer: undefined };
 
-/** What these secrets open. */
+/** Reads the products and opens their signing keys with these secrets. */
 export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secrets): Promise<Opened> {
   const keys = await loadKeys(pool, seals);
   const rows = await ask(
@@ -45,11 +45,11 @@ export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secr
 }
 
 export interface Vault {
-  /** Undefined until it could be opened. */
+  /** Answers the opened vault; undefined until it could be opened. */
   readonly opened: () => Opened | undefined;
-  /** Opens it, or goes on trying. */
+  /** Opens the vault. If this fails, retries in the background. */
   readonly start: () => Promise<void>;
-  /** Looks up the keys again, at once. */
+  /** Reads the keys again immediately. */
   readonly refresh: () => Promise<void>;
   readonly stop: () => void;
 }
@@ -67,10 +67,10 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
   let isProvisioned = false;
   let isStopped = false;
 
-  /** A login that may not do this finds it done by one that may, and is told below where it was not. */
+  /** Migrates the schema if the login may. Otherwise another login has to, and reading the secrets fails until then. */
   const tryToProvision = async (): Promise<void> => {
     try {
-      // Before the first migration there is no role to ask as.
+      // Before the first migration the role does not exist, so the check fails.
       isProvisioned = !(await mayProvision(pool).catch(() => true));
       if (isProvisioned) return;
       const applied = await provision(url, given);
@@ -82,7 +82,7 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
     }
   };
 
-  // Also where the schema of before can be read: it is brought up to date as soon as that can be done.
+  // Migrate even if the old schema can already be read.
   const open = async (): Promise<void> => {
     if (!isProvisioned) await tryToProvision();
     opened = await openWith(pool, await loadSecrets(pool, given));

@@ -1,4 +1,4 @@
-/** Crockford's base 32: no I, L, O and U, so that nothing is mistaken for something else. */
+/** The alphabet of Crockford's base 32. It has no I, L, O and U, so that no symbol is mistaken for another. */
 export const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 const values = new Map<string, number>([
@@ -11,8 +11,8 @@ const values = new Map<string, number>([
 ]);
 
 /**
- * What a typed character stands for; undefined for all others. ASCII alone is looked up: `ſ`, `ı` or a fullwidth `Ａ`
- * would become ASCII by toUpperCase or normalization, and are a typist's mistake or an attacker's trick.
+ * Answers the value of a typed character; undefined if it is not a symbol. Only ASCII is accepted. Characters such as
+ * `ſ`, `ı` or a fullwidth `Ａ` become ASCII by toUpperCase or normalization, but are a typo or an attack.
  */
 export const valueOf = (character: string): number | undefined => values.get(character);
 

@@ -55,7 +55,7 @@ describe('a key as people write it', () => {
     expect(parseKey(text)).toEqual({ kind: 'key', key });
   });
 
-  // Each of these becomes the ASCII letter by toUpperCase, toLowerCase or NFKC.
+  // toUpperCase, toLowerCase or NFKC turns each of these characters into the ASCII letter.
   it.each([
     ['ſ', 'S'],
     ['ı', '1'],
@@ -77,7 +77,7 @@ function keyWith(symbol: string): Key {
   }
 }
 
-/** The key with another symbol at a place, counted without dashes. */
+/** Replaces the symbol of a key at a place that is counted without dashes. */
 const changed = (key: Key, place: number, symbol: string): string => {
   const symbols = Array.from(bare(key));
   symbols[place] = symbol;
@@ -155,7 +155,7 @@ it('takes nothing else for a key, whatever it is', () => {
   for (const text of ['', '-', 'MSTR1', 'MSTR1-'.repeat(10), '0'.repeat(31), 'A'.repeat(100_000)]) {
     expect(parseKey(text).kind).toBe('none');
   }
-  // A word of the code that is no product of ours.
+  // This text has valid check symbols, but its prefix belongs to no known product.
   expect(parseKey('0'.repeat(30)).kind).toBe('none');
 });
 

@@ -1,25 +1,25 @@
 /**
- * License keys: the five symbols of their product, `MSTR1` unless it has others, and five groups of five, 23 symbols of
- * them random (115 bits) and two that check the whole, the prefix included.
+ * License keys. A key has the five-symbol prefix of its product (`MSTR1` by default) and five groups of five symbols.
+ * Of these, 23 symbols are random (115 bits) and two are check symbols of the whole key, including the prefix.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { symbolOf, valueOf } from './alphabet.ts';
 import { checkSymbols, readWord } from './reed-solomon.ts';
 
-/** Of the product that there is without being made. */
+/** The key prefix of the default product. */
 export const usualPrefix = 'MSTR1';
 const prefixLength = usualPrefix.length;
 const randomSymbols = 23;
-/** Prefix and five groups. */
+/** The number of symbols of a key: a prefix and five groups of five. */
 const keySymbols = 30;
 const groupSymbols = 5;
-/** Longer than any key with spaces about it; more is not even looked at. */
+/** The longest text that is parsed. It is longer than any key with spaces around it. */
 const longestText = 256;
 
-/** As it is shown: groups with dashes between. The one form that is hashed. */
+/** A valid key in its displayed form, with dashes between the groups. Only this form is hashed. */
 export type Key = string & { readonly __brand: 'license key' };
 
-/** The only maker of the type: from here on a text is known to be a key. */
+/** Formats validated symbols as a key. No other function creates a `Key`. */
 const toKey = (symbols: readonly number[]): Key =>
   symbols
     .map((value, place) => (place > 0 && place % groupSymbols === 0 ? '-' : '') + symbolOf(value))
@@ -28,12 +28,12 @@ const toKey = (symbols: readonly number[]): Key =>
 const symbolsOf = (prefix: string): readonly number[] =>
   Array.from(prefix, (character) => valueOf(character) ?? 0);
 
-/** The product of a key, by its first symbols. */
+/** Answers the prefix of a key, which identifies its product. */
 export const prefixOf = (key: Key): string => key.slice(0, prefixLength);
 
 /**
- * Whether a key without its prefix could be of either: the code is linear, so it could exactly where both prefixes ask for
- * the same check symbols.
+ * Answers true if a key typed without its prefix could belong to either product. The code is linear, so this is true
+ * exactly if both prefixes contribute the same check symbols.
  */
 export function isMistakenFor(one: string, other: string): boolean {
   const checks = (prefix: string): string =>
@@ -42,15 +42,15 @@ export function isMistakenFor(one: string, other: string): boolean {
 }
 
 export function newKey(prefix: string = usualPrefix): Key {
-  // 256 is eight times 32, so the lowest five bits of a random byte are even.
+  // 256 is a multiple of 32, so the lowest five bits of a random byte are uniformly distributed.
   const random = Array.from(randomBytes(randomSymbols), (byte) => byte & 31);
   const symbols = [...symbolsOf(prefix), ...random];
   return toKey([...symbols, ...checkSymbols(symbols)]);
 }
 
 /**
- * What a text is as a key. Positions count symbols from 1, dashes not: `position` in the whole key, prefix included, and
- * `typedPosition` in what was typed, for people who look at that.
+ * The result of parsing a key. Positions count symbols from 1, without dashes. `position` refers to the whole key with
+ * its prefix; `typedPosition` refers to the typed text, for messages to people.
  */
 export type ParsedKey =
   | { readonly kind: 'key'; readonly key: Key }
@@ -62,10 +62,10 @@ export type ParsedKey =
     }
   | { readonly kind: 'none' };
 
-/** Spaces, line ends, dashes and invisible characters of every kind; people and mail programs put them anywhere. */
+/** Spaces, line ends, dashes and invisible characters, which people and mail programs insert anywhere. */
 const separators = /[\s\p{Z}\p{Pd}\p{Cf}\p{Default_Ignorable_Code_Point}\u2212]/gu;
 
-/** Quotes, brackets and marks of a sentence that were copied with a key. */
+/** Quotes, brackets and punctuation that were copied together with a key. */
 const wrapping = /^[\p{Ps}\p{Pi}\p{Pf}"'`<]+|[\p{Pe}\p{Pi}\p{Pf}"'`>.,;:]+$/gu;
 
 const dashes = /[\p{Pd}\u2212]/gu;
@@ -73,11 +73,11 @@ const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const sentenceParts = /[^0-9A-Z\s-]+/i;
 const group = '[0-9A-Z]{5}';
 
-/** A key of this many groups without spaces: its groups between dashes, or all of its symbols in one. */
+/** Builds the pattern of a key of this many groups, either with dashes or as one word. */
 const unspacedKey = (groups: number): RegExp =>
   new RegExp(`^(?:${group}(?:-${group}){${groups - 1}}|(?:${group}){${groups}})$`, 'i');
 
-/** Patterns of keys with and without their prefix. A text that has its prefix is hardly a key by chance, so it comes first. */
+/** Patterns of keys with and without prefix. The prefixed form is tried first, because it hardly matches by chance. */
 const printedForms = [keySymbols, keySymbols - prefixLength].map((symbols) => {
   const groups = symbols / groupSymbols;
   return {
@@ -88,7 +88,7 @@ const printedForms = [keySymbols, keySymbols - prefixLength].map((symbols) => {
 });
 type PrintedForm = (typeof printedForms)[number];
 
-/** The parts of a line that look like a key in this form. */
+/** Finds the parts of a line that look like a key in this form. */
 function candidatesIn(line: string, { groups, unspaced, spaced }: PrintedForm): string[] {
   const plain = line.replaceAll(invisible, '').replaceAll(dashes, '-');
   return plain.split(sentenceParts).flatMap((part) => {
@@ -98,7 +98,7 @@ function candidatesIn(line: string, { groups, unspaced, spaced }: PrintedForm): 
   });
 }
 
-/** Reads a key that may stand within a line: `License key: MUSTR-…`. */
+/** Parses a key that may be part of a line, such as `License key: MUSTR-…`. */
 export function parseKey(text: string, prefixes: readonly string[] = [usualPrefix]): ParsedKey {
   const parsed = parseBareKey(text, prefixes);
   if (parsed.kind !== 'none' || text.length > longestText) return parsed;
@@ -114,8 +114,8 @@ export function parseKey(text: string, prefixes: readonly string[] = [usualPrefi
 }
 
 /**
- * Reads a key of one of these products as people write it. What is no key by one symbol is told apart from what is none at
- * all.
+ * Parses a text that is only a key of one of these products, as people type it. A key with one wrong symbol is a typo;
+ * any other text is not a key.
  */
 function parseBareKey(text: string, prefixes: readonly string[]): ParsedKey {
   if (text.length > longestText) return { kind: 'none' };
@@ -127,12 +127,12 @@ function parseBareKey(text: string, prefixes: readonly string[]): ParsedKey {
   );
   const right = readings.find(({ kind }) => kind === 'key');
   if (right !== undefined) return right;
-  // Where it may be the typo of several products' keys, none is the one to name.
+  // If the text could be a typo of keys of several products, no correction is suggested.
   const [typo, ...others] = readings.filter(({ kind }) => kind === 'typo');
   return typo !== undefined && others.length === 0 ? typo : { kind: 'none' };
 }
 
-/** A whole key, of which the first `untyped` symbols were left out in typing. */
+/** Parses a whole key, whose first `untyped` symbols were not typed. */
 function readSymbols(
   typed: readonly (number | undefined)[],
   prefixes: readonly string[],
@@ -144,16 +144,16 @@ function readSymbols(
   const [first, second] = unknown;
   if (second !== undefined || reading.kind === 'wrong') return { kind: 'none' };
   if (reading.kind === 'typo') {
-    // A character that is no symbol is one mistake already.
+    // A character outside the alphabet is already the one tolerated error.
     if (first !== undefined && first !== reading.place) return { kind: 'none' };
     return typoAt(reading.place, reading.symbol, symbols, prefixes, untyped);
   }
-  // It stood in for zero, and zero is what belongs there.
+  // The invalid character was read as zero, and the check symbols show that zero is right.
   if (first !== undefined) return typoAt(first, 0, symbols, prefixes, untyped);
   return isPrefixed(symbols, prefixes) ? { kind: 'key', key: toKey(symbols) } : { kind: 'none' };
 }
 
-/** One symbol is wrong, and with the right one it would be a key of ours. */
+/** Answers the typo at a place if the corrected key has one of the prefixes. */
 function typoAt(
   place: number,
   symbol: number,
@@ -172,20 +172,20 @@ function typoAt(
 const isPrefixed = (symbols: readonly number[], prefixes: readonly string[]): boolean =>
   prefixes.includes(symbols.slice(0, prefixLength).map(symbolOf).join(''));
 
-/** What a text is as a key of whatever product. */
+/** Parses a text as a key of any product. */
 function kindOf(text: string): ParsedKey['kind'] {
   const prefix = text.replaceAll(separators, '').slice(0, prefixLength);
   return parseKey(text, [usualPrefix, prefix.toUpperCase()]).kind;
 }
 
-/** Whether a text is a key of whatever product, by its own check symbols. */
+/** Answers true if a text is a key of any product, judging only by its check symbols. */
 export const isKey = (text: string): boolean => kindOf(text) === 'key';
 
-/** Whether it is one, or was to be one and has a wrong symbol. */
+/** Answers true if a text is a key of any product or a key with one wrong symbol. */
 export const isKeyLike = (text: string): boolean => kindOf(text) !== 'none';
 
-/** What is stored of a key. 115 random bits need no salt (NIST SP 800-63B asks for 112). */
+/** Hashes a key for storage. 115 random bits need no salt, because NIST SP 800-63B requires 112. */
 export const hashOfKey = (key: Key): Buffer => hash('sha256', key, 'buffer');
 
-/** The last four symbols, by which people tell keys apart. */
+/** Answers the last four symbols of a key, by which people tell keys apart. */
 export const hintOfKey = (key: Key): string => key.slice(-4);

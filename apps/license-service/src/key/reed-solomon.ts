@@ -1,9 +1,9 @@
 /**
- * A Reed–Solomon code over GF(32) with two check symbols. Its distance is 3: one wrong symbol is located and set
- * right, and two wrong ones, so every swap too, are always noticed. A word may have up to 31 symbols.
+ * A Reed–Solomon code over GF(32) with two check symbols. Its distance is 3, so it corrects one wrong symbol or detects
+ * two, which includes every swap. A word may have up to 31 symbols.
  */
 
-/** α^n of GF(32) by x⁵ + x² + 1, twice around, and its inverse. */
+/** Powers α^n of GF(32) modulo x⁵ + x² + 1, for two periods of 31, and the inverse table. */
 const powers: number[] = [];
 const logarithms: number[] = [];
 for (let exponent = 0, element = 1; exponent < 31; exponent += 1) {
@@ -19,7 +19,7 @@ const log = (element: number): number => logarithms[element] ?? 0;
 const times = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : power(log(a) + log(b)));
 const over = (a: number, b: number): number => (a === 0 ? 0 : power(log(a) + 31 - log(b)));
 
-/** The word at α and at α²: zero for a word of the code. */
+/** Evaluates the word at α and α². Both values are zero for a code word. */
 function syndromes(word: readonly number[]): [number, number] {
   let first = 0;
   let second = 0;
@@ -30,17 +30,17 @@ function syndromes(word: readonly number[]): [number, number] {
   return [first, second];
 }
 
-/** The two symbols that make a word of the code when they follow. */
+/** Computes the two check symbols that complete a code word. */
 export function checkSymbols(symbols: readonly number[]): [number, number] {
   const [first, second] = syndromes(symbols);
   const [here, next] = [power(symbols.length), power(symbols.length + 1)];
-  // here·c + next·d = first and here²·c + next²·d = second; minus is plus in this field.
+  // Solves here·c + next·d = first and here²·c + next²·d = second. Subtraction equals addition in this field.
   const d = over(second ^ times(here, first), times(next, next ^ here));
   const c = over(first ^ times(next, d), here);
   return [c, d];
 }
 
-/** What a word is: of the code, one symbol away from it (and which), or further. */
+/** The result of decoding: a code word, a word with one wrong symbol, or any other word. */
 export type Reading =
   | { readonly kind: 'right' }
   | { readonly kind: 'typo'; readonly place: number; readonly symbol: number }

@@ -1,4 +1,4 @@
-/** Certificates by hand, for machines that never come online. */
+/** Creates certificates for offline machines on request of an operator. */
 import { sql } from '@muster/driver';
 import { licenseCertificate } from '../activation/certificate.ts';
 import { type MachineHasher } from '../activation/machine.ts';
@@ -11,12 +11,12 @@ import { type Db, Refused } from './transaction.ts';
 export interface Certification {
   readonly machineId: string;
   readonly hasher: MachineHasher;
-  /** Of each product. */
+  /** The signing keys by product. */
   readonly keys: ReadonlyMap<string, Keys>;
   readonly seconds: number;
 }
 
-/** For the machine that has the license; it must be one that may run now. The row says until when it may. */
+/** Certifies a machine that holds a valid license, and stores until when it may run offline. */
 export async function certify(
   db: Db,
   ref: LicenseRef,

@@ -1,4 +1,4 @@
-/** What operators do to a license. Each is one transaction: the row is locked, changed, and the event written. */
+/** Changes of a license by operators. Each one locks the row, changes it and records an event in one transaction. */
 import { newId, type Part, sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
@@ -20,7 +20,7 @@ export type EventKind =
   | 'entitled'
   | 'resized';
 
-/** Says what was done by hand, by an operator unless said. */
+/** Records the event of a manual change, by an operator by default. */
 export async function note(
   db: Db,
   license: License,
@@ -48,7 +48,7 @@ export async function change(
   return after;
 }
 
-/** Refused from the next call on; a certificate lives on until it ends. */
+/** Suspends a license. The next call is refused, but an issued certificate stays valid until it expires. */
 export async function suspend(db: Db, ref: LicenseRef, reason: string | null): Promise<License> {
   const license = await lockLicense(db, ref);
   if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
@@ -66,7 +66,7 @@ export async function resume(db: Db, ref: LicenseRef): Promise<License> {
   return change(db, license, 'resumed', { set: sql`status = 'active', reason = null` });
 }
 
-/** For good. */
+/** Revokes a license permanently. */
 export async function revoke(db: Db, ref: LicenseRef, reason: string | null): Promise<License> {
   const license = await lockLicense(db, ref);
   if (license.status === 'revoked') return license;
@@ -76,7 +76,7 @@ export async function revoke(db: Db, ref: LicenseRef, reason: string | null): Pr
   });
 }
 
-/** Whether this license was renewed for this order before. */
+/** Answers true if this license was already renewed for this order. */
 const isRenewedFor = async (db: Db, { id }: License, order: string): Promise<boolean> =>
   (
     await db.all(sql`select from licenses.license_events
@@ -84,8 +84,8 @@ const isRenewedFor = async (db: Db, { id }: License, order: string): Promise<boo
   ).length > 0;
 
 /**
- * Another end: a day, never, or so much longer. What has ended begins anew at this moment. The same order again changes
- * nothing.
+ * Sets a new end of a license: a time, never, or an extension. The extension of an expired license starts now. Repeating
+ * the call with the same order changes nothing.
  */
 export async function renew(db: Db, ref: LicenseRef, term: Term, order?: string): Promise<License> {
   const license = await lockLicense(db, ref);
@@ -116,7 +116,7 @@ export async function renew(db: Db, ref: LicenseRef, term: Term, order?: string)
   return change(db, license, 'renewed', { set, data });
 }
 
-/** Other features of its own. Machines have them with their next certificate. */
+/** Changes the license's own features. Machines get them with their next certificate. */
 export async function entitle(
   db: Db,
   ref: LicenseRef,
@@ -130,7 +130,7 @@ export async function entitle(
   });
 }
 
-/** So many machines may hold it at once. Those that hold it go on, also where they are more by now. */
+/** Sets how many machines may hold a license at the same time. Current holders keep their slots, even above the limit. */
 export async function resize(db: Db, ref: LicenseRef, machineLimit: number): Promise<License> {
   const license = await lockLicense(db, ref);
   if (license.machineLimit === machineLimit) return license;
@@ -140,7 +140,7 @@ export async function resize(db: Db, ref: LicenseRef, machineLimit: number): Pro
   });
 }
 
-/** Another key in place of the one that got about; the old one is unknown from now on. */
+/** Replaces a leaked key by a new one. The old key is unknown from now on. */
 export async function rotate(db: Db, ref: LicenseRef): Promise<{ license: License; key: Key }> {
   const before = await lockLicense(db, ref);
   if (before.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');

@@ -1,17 +1,17 @@
-/** What people may on the pages of support: granted by what the operators' issuer says of them, for one product each. */
+/** Grants of rights on the support pages. A grant matches a claim of the operators' issuer and covers one product. */
 import { newId, sql } from '@muster/driver';
 import { locks } from './locks.ts';
 import { getProduct, usualProduct } from './products.ts';
 import { type Scope } from './tokens.ts';
 import { type Db, Refused } from './transaction.ts';
 
-/** What the pages offer; the other scopes are for programs. */
+/** The scopes of the support pages. The other scopes are for programs. */
 export const peopleScopes = ['read', 'change'] as const satisfies readonly Scope[];
 export type PeopleScope = (typeof peopleScopes)[number];
 
-/** Whom a grant is for: those of whom the issuer says this. */
+/** The claim that a grant matches: it is for people whose ID token has this value. */
 export interface Whom {
-  /** `email` for an address, which has to be verified. */
+  /** The name of a claim. `email` matches only verified addresses. */
   readonly claim: string;
   readonly value: string;
 }
@@ -20,7 +20,7 @@ export interface Grant extends Whom {
   readonly id: string;
   readonly product: string;
   readonly scopes: readonly PeopleScope[];
-  /** Of an address: whose it is there since its first use; null before. */
+  /** The person who first signed in with the address of the grant; null before that. */
   readonly subject: string | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;
@@ -37,7 +37,7 @@ const claimForm = /^[\w.:/-]{1,128}$/;
 const addressForm = /^[^\s@=]+@[^\s@]+\.[^\s@]+$/;
 const mostOfValue = 320;
 
-/** `ana@example.com`, or `groups=support`. */
+/** Parses an address such as `ana@example.com` or a claim such as `groups=support`. */
 export function whomOf(given: string): Whom {
   const place = given.indexOf('=');
   const [claim, value] = place < 0 ? ['email', given] : [given.slice(0, place), given.slice(place + 1)];
@@ -54,11 +54,11 @@ export const listGrants = (db: Db): Promise<Grant[]> =>
 export interface NewGrant extends Whom {
   readonly product?: string | undefined;
   readonly scopes: readonly PeopleScope[];
-  /** For good unless said. */
+  /** The lifetime of the grant; unlimited by default. */
   readonly seconds?: number | undefined;
 }
 
-/** Takes the place of the one for the same people and product; of an address, the next person who signs in with it has it. */
+/** Creates a grant and revokes an earlier one for the same claim and product. A new address grant has no person yet. */
 export async function makeGrant(
   db: Db,
   { claim, value, product: named = usualProduct, scopes, seconds }: NewGrant,
@@ -75,7 +75,7 @@ export async function makeGrant(
   );
 }
 
-/** From the next request on it counts for nothing. */
+/** Revokes a grant, from the next request on. */
 export async function revokeGrant(db: Db, id: string): Promise<Grant> {
   const grant = await db.find(
     sql<Grant>`update licenses.operator_grants set revoked_at = coalesce(revoked_at, clock_timestamp())
@@ -85,21 +85,21 @@ export async function revokeGrant(db: Db, id: string): Promise<Grant> {
   return grant;
 }
 
-/** The claims besides addresses that grants ask for. */
+/** Lists the claims of valid grants except addresses. */
 export const claimsAskedFor = (db: Db): Promise<Whom[]> =>
   db.all(
     sql<Whom>`select distinct claim, value from licenses.operator_grants where claim <> 'email' and ${isGood}`,
   );
 
-/** A person, as the operators' issuer says who they are. */
+/** A person as identified by the operators' issuer. */
 export interface Person {
   readonly issuer: string;
   readonly subject: string;
-  /** `groups=support`. */
+  /** The claims in the form `groups=support`. */
   readonly claims: readonly string[];
 }
 
-/** An address joins a grant to a person once; after that the person has it, whatever address they have. */
+/** Binds unbound grants of an address to a person, who keeps them even if the address changes. */
 export async function takeUpGrants(
   db: Db,
   { issuer, subject }: Omit<Person, 'claims'>,
@@ -113,7 +113,7 @@ const isGrantedTo = ({ issuer, subject, claims }: Person) =>
   sql`${isGood} and case when claim = 'email' then issuer = ${issuer} and subject = ${subject}
     else claim || '=' || value = any (${claims}::text[]) end`;
 
-/** What a person may at this moment, by product; nothing where nothing is granted. */
+/** Answers the current scopes of a person by product. Products without a grant are missing. */
 export async function rightsOf(db: Db, person: Person): Promise<ReadonlyMap<string, readonly Scope[]>> {
   const rows = await db.all(sql<{
     product: string;

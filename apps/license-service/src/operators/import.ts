@@ -1,4 +1,4 @@
-/** Licenses that were sold elsewhere, taken over: with the keys that customers have, or with new ones. */
+/** Imports licenses that were sold elsewhere, with the keys of the customers or with new keys. */
 import { newId, sql } from '@muster/driver';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { columnsOf } from './issue.ts';
@@ -7,24 +7,24 @@ import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './p
 import { type Product } from './products.ts';
 import { type Db } from './transaction.ts';
 
-/** One license to be taken over. */
+/** A license to import. */
 export interface Incoming {
   readonly orderRef: string;
-  /** Which one of its order, from 1. */
+  /** The number of the license within its order, from 1. */
   readonly orderLine: number;
   readonly plan: string;
-  /** The plan's unless said. */
+  /** The term; that of the plan by default. */
   readonly term: Term | undefined;
   readonly customerRef: string | null;
   readonly transferLimit: number | undefined;
   readonly machineLimit: number | undefined;
-  /** The one that the customer has; else one is made. */
+  /** The existing key of the customer. Without one, a new key is created. */
   readonly key: Key | undefined;
 }
 
 export type Outcome =
   | { readonly kind: 'imported' | 'unchanged'; readonly id: string }
-  /** With a new key, which is nowhere else. */
+  /** A license with a new key. The key is stored nowhere else. */
   | { readonly kind: 'issued'; readonly id: string; readonly key: Key }
   | { readonly kind: 'refused'; readonly problem: string };
 
@@ -41,7 +41,7 @@ interface Known {
 const placeOf = ({ orderRef, orderLine }: Pick<Known, 'orderRef' | 'orderLine'>): string =>
   `${orderLine} ${orderRef}`;
 
-/** What is there already of these orders, and which of these keys are. */
+/** Reads the existing licenses of these orders and which of these keys exist. */
 async function look(db: Db, product: string, batch: readonly Incoming[]) {
   const known =
     await db.all(sql<Known>`select id, l.order_ref as "orderRef", l.order_line as "orderLine", plan, key_hash as "keyHash"
@@ -60,7 +60,7 @@ async function look(db: Db, product: string, batch: readonly Incoming[]) {
   };
 }
 
-/** The plans of a batch by name; one that no operator made begins where a row says a term. */
+/** Answers the plans of a batch by name. Creates a missing plan if a row has a term. */
 async function plansOf(db: Db, product: string, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
   const plans = new Map<string, Plan>();
   for (const { plan: name, term } of batch) {
@@ -109,8 +109,8 @@ async function insert(db: Db, product: string, made: readonly New[]): Promise<Se
 }
 
 /**
- * Takes over a batch in one transaction, and answers what became of each row. The same rows again change nothing. Where
- * this is only tried, the caller lets nothing of it stay.
+ * Imports a batch in one transaction and answers the outcome of each row. Importing the same rows again changes nothing.
+ * For a dry run the caller rolls the transaction back.
  */
 export async function importBatch(
   db: Db,
@@ -135,7 +135,7 @@ export async function importBatch(
     if (plan === undefined) return refused(`there is no plan ${row.plan}, and no term to begin one with`);
     const term = row.term ?? plan.term;
     if (term === null) return refused(`plan ${plan.name} has no term, and the row says none`);
-    // What was sold with a key may be over by now, and its machine is told so.
+    // A license with an existing key may have expired. Its machine then gets the refusal for expired licenses.
     if (row.key === undefined && isPast(term))
       return refused('no key can be issued that has expired already');
     const key = row.key ?? newKey(keyPrefix);

@@ -1,4 +1,4 @@
-/** Issuing: keys are made here, shown once, and kept as hashes only. */
+/** Issues licenses. A new key is shown once and stored only as a hash. */
 import { newId, sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
@@ -10,25 +10,25 @@ import { type Db, Refused } from './transaction.ts';
 export const mostAtOnce = 10_000;
 
 export interface Order {
-  /** The usual one unless said. */
+  /** The product; `usualProduct` by default. */
   readonly product?: string | undefined;
   readonly plan: string;
-  /** The plan's unless said. */
+  /** The term; that of the plan by default. */
   readonly term?: Term | undefined;
   readonly count?: number | undefined;
-  /** The same order is issued once. */
+  /** The idempotency key: an order is issued only once. */
   readonly orderRef?: string | undefined;
   readonly customerRef?: string | undefined;
   readonly transferLimit?: number | undefined;
-  /** The plan's unless said. */
+  /** The machine limit; that of the plan by default. */
   readonly machineLimit?: number | undefined;
-  /** Beside and before the plan's. */
+  /** The license's own features, which override those of the plan. */
   readonly features?: Features | undefined;
 }
 
 export interface Issued {
   readonly id: string;
-  /** Null where the order was issued before: a key is shown once. */
+  /** The new key; null if the order was already issued, because a key is shown only once. */
   readonly key: Key | null;
   readonly hint: string;
 }
@@ -36,13 +36,13 @@ export interface Issued {
 export interface IssueResult {
   readonly plan: string;
   readonly licenses: readonly Issued[];
-  /** The order had been issued before, and nothing was made. */
+  /** True if the order was already issued and nothing was created. */
   readonly isRepeated: boolean;
-  /** There was no such plan, so one was made. */
+  /** True if the plan did not exist and was created. */
   readonly isNewPlan: boolean;
 }
 
-/** The two columns that a term is kept in; both are empty for what never ends. */
+/** Answers the columns `duration_seconds` and `expires_at` of a term. Both are null if it never ends. */
 export const columnsOf = (term: Term): [number | null, string | null] => [
   term.kind === 'for' ? term.seconds : null,
   term.kind === 'until' ? term.expiresAt : null,
@@ -64,7 +64,7 @@ async function planOf(
   return { plan: made, isNewPlan: true };
 }
 
-/** Held to the end of the transaction, by the name of the product and the order; an import may be of any order. */
+/** Locks an order of a product until the end of the transaction. The shared lock waits for imports, which may have any order. */
 const lockOrder = (product: string, orderRef: string) =>
   sql`select pg_advisory_xact_lock_shared(${locks.import}),
     /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext(${`${product} ${orderRef}`}))/*end*/`;
@@ -76,8 +76,8 @@ interface OrderedRow {
 }
 
 /**
- * What an order was issued as; undefined where it is new. Two calls for one sale come one after the other, and the second
- * finds what the first one issued.
+ * Locks an order and answers what was issued for it; undefined if it is new. The lock serializes calls for one order, so
+ * the second call finds the licenses of the first.
  */
 async function findOrder(db: Db, order: Order, count: number): Promise<IssueResult | undefined> {
   const { product = usualProduct, orderRef } = order;

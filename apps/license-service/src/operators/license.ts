@@ -1,4 +1,4 @@
-/** Licenses as operators see them, and how they name one. */
+/** Licenses as operators see them, and references to licenses. */
 import { type Part, sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { hashOfKey, parseKey } from '../key/key.ts';
@@ -15,22 +15,22 @@ export interface License {
   readonly durationSeconds: number | null;
   readonly expiresAt: string | null;
   readonly isExpired: boolean;
-  /** How many machines may hold it at once, and how many do. */
+  /** The number of machines that may hold the license at the same time. */
   readonly machineLimit: number;
   readonly machinesUsed: number;
-  /** For how long a slot is lent each time; null: until the machine gives it up. */
+  /** The duration of a slot lease; null if a machine keeps its slot until it releases it. */
   readonly leaseSeconds: number | null;
-  /** Of its machine, where it is one. */
+  /** The end of the machine ID if exactly one machine holds the license. */
   readonly machineHint: string | null;
   readonly epoch: number;
   readonly activatedAt: string | null;
-  /** Since when a machine holds it, the first of several; null where none does. */
+  /** The time since which the first of its machines holds the license; null if none does. */
   readonly boundAt: string | null;
   readonly lastSeenAt: string | null;
   readonly offlineUntil: string | null;
   readonly transfers: number;
   readonly transferLimit: number;
-  /** What a certificate of now says: the plan's, and its own in place of them. */
+  /** The features of a new certificate: those of the plan, overridden by the license's own. */
   readonly features: Features;
   readonly ownFeatures: Features;
   readonly customerRef: string | null;
@@ -38,7 +38,7 @@ export interface License {
   readonly issuedAt: string;
 }
 
-/** By its id, which is no secret, or by its key as an operator typed it. */
+/** A reference to a license by its ID, which is not secret, or by its key as an operator typed it. */
 export type LicenseRef = { readonly id: string } | { readonly key: string };
 
 const columns = sql`id, product, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
@@ -55,7 +55,7 @@ const tables = sql`licenses.licenses l cross join lateral (
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The condition that finds the license. An error names the place of a typo, never what was typed. */
+/** Answers the SQL condition of a reference. An error names the place of a typo, never the typed key. */
 async function matching(db: Db, ref: LicenseRef): Promise<Part> {
   if ('id' in ref) {
     if (uuid.test(ref.id)) return sql`id = ${ref.id}`;
@@ -80,9 +80,9 @@ export async function getLicense(db: Db, ref: LicenseRef): Promise<License> {
   return license;
 }
 
-/** Nothing else changes it until the transaction is over. */
+/** Locks a license until the end of the transaction and reads it. */
 export async function lockLicense(db: Db, ref: LicenseRef): Promise<License> {
-  // Of its machines a statement that waits for the lock would read those of before.
+  // Read the machines in a second statement: one that waits for the lock reads them as of its start.
   const row = await db.find(
     sql<{ id: string }>`select id from licenses.licenses where ${await matching(db, ref)}
       /*guard: operators lock the license*/for no key update/*end*/`,
@@ -93,7 +93,7 @@ export async function lockLicense(db: Db, ref: LicenseRef): Promise<License> {
 
 export type LicenseState = 'unactivated' | 'active' | 'expired' | 'suspended' | 'revoked';
 
-/** In one word, for lists. */
+/** Answers the state of a license in one word, for lists. */
 export const stateOf = ({ status, isExpired, boundAt }: License): LicenseState => {
   if (status !== 'active') return status;
   if (isExpired) return 'expired';
@@ -102,22 +102,22 @@ export const stateOf = ({ status, isExpired, boundAt }: License): LicenseState =
 
 export interface LicenseFilter {
   readonly product?: string | undefined;
-  /** Of any of these. */
+  /** Restricts the list to these products. */
   readonly products?: readonly string[] | undefined;
   readonly plan?: string | undefined;
   readonly status?: string | undefined;
   readonly customerRef?: string | undefined;
   readonly orderRef?: string | undefined;
-  /** The last symbols of its key. */
+  /** The last symbols of the key. */
   readonly hint?: string | undefined;
-  /** The id after which the page begins. */
+  /** The ID after which the page begins. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
 const none = sql``;
 
-/** The newest first. */
+/** Lists licenses, the newest first. */
 export function listLicenses(db: Db, filter: LicenseFilter): Promise<License[]> {
   const { product, products, plan, status, customerRef, orderRef, hint, after, limit } = filter;
   return db.all(

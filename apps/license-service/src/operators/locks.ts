@@ -1,9 +1,9 @@
-/** The advisory locks of this service, in one place: no two of them have one number. */
+/** The numbers of all advisory locks of this service. Each number is unique. */
 export const locks = {
   provision: 4_102,
   import: 4_103,
   products: 4_104,
-  /** With the order, as a second number. */
+  /** The lock of an order, with the hash of the order as second number. */
   order: 4_105,
   grants: 4_106,
   signingKeys: 4_107,

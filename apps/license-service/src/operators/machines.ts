@@ -1,4 +1,4 @@
-/** The machines of a license, for operators: who holds it, taking it from them, giving it to another. */
+/** Lists, releases and transfers the machines of a license for operators. */
 import { sql } from '@muster/driver';
 import { hintOfMachine, type MachineHasher } from '../activation/machine.ts';
 import { change } from './change.ts';
@@ -10,17 +10,17 @@ export interface Machine {
   readonly hint: string;
   readonly boundAt: string;
   readonly lastSeenAt: string | null;
-  /** As long as any certificate that it was given still lives. */
+  /** The end of the last certificate that the machine was given. */
   readonly offlineUntil: string | null;
 }
 
-/** Those that hold a slot now, in their order. */
+/** Lists the machines that hold a slot, in the order of their slots. */
 export const heldMachines = (db: Db, licenseId: string): Promise<Machine[]> =>
   db.all(sql<Machine>`select slot, machine_hint as hint, bound_at as "boundAt", last_seen_at as "lastSeenAt",
        offline_until as "offlineUntil"
      from licenses.held_machines where license_id = ${licenseId} order by slot`);
 
-/** The slot that this machine holds; undefined where it holds none. */
+/** Answers the slot of this machine; undefined if it has none. */
 export async function slotOf(
   db: Db,
   licenseId: string,
@@ -34,7 +34,7 @@ export async function slotOf(
   return own?.slot;
 }
 
-/** Which of a license's machines is meant: the only one, that of a slot, or all. */
+/** A choice among the machines of a license: the only machine, the machine in a slot, or all. */
 export type Choice =
   | { readonly kind: 'only' }
   | { readonly kind: 'slot'; readonly slot: number }
@@ -54,7 +54,7 @@ function chosen(machines: readonly Machine[], choice: Choice): readonly Machine[
   );
 }
 
-/** Takes it from its machine, beside the plan's transfers. The next machine that asks has it. */
+/** Releases the chosen machines. This does not count as a transfer. The next machine that asks gets the slot. */
 export async function release(
   db: Db,
   ref: LicenseRef,
@@ -74,11 +74,11 @@ export interface Transfer {
   readonly machineId: string;
   readonly hasher: MachineHasher;
   readonly isForced: boolean;
-  /** Whose slot it gets; there may be but one unless said. */
+  /** The machine to replace. Without it the license must have at most one machine. */
   readonly choice?: Exclude<Choice, { readonly kind: 'all' }>;
 }
 
-/** Gives it to another machine, which need not ask first. Counts as one of the plan's transfers. */
+/** Gives the slot of a machine to another one, which need not ask first. Counts against the transfer limit. */
 export async function transfer(
   db: Db,
   ref: LicenseRef,
@@ -90,7 +90,7 @@ export async function transfer(
     throw new Refused('not_activated', 'no machine has this license; the next one that asks gets it');
   }
   const hashes = hasher.hashes(machineId);
-  // It has the license: nothing to change, and nothing to pay.
+  // The machine already holds the license, so nothing changes and no transfer is counted.
   if ((await slotOf(db, license.id, hashes)) !== undefined) return license;
   const [before] = chosen(machines, choice);
   if (before === undefined) throw new Error('a machine that holds the license is not there');
@@ -106,7 +106,7 @@ export async function transfer(
     sql`delete from licenses.license_machines
       where license_id = ${license.id} and (slot = ${slot} or machine_hash in (${hashes[0]}, ${hashes[1]}))`,
   );
-  // A lent slot is lent to it once, whether it comes or not.
+  // A leased slot is leased to the new machine for one period, even if the machine never calls.
   await db.all(
     sql`insert into licenses.license_machines
         (license_id, slot, machine_hash, pepper_id, machine_hint, bound_at, offline_until)

@@ -1,11 +1,11 @@
-/** Whether Postgres gave an answer: an operator must be able to tell a refusal from a silence. */
+/** Recognizes outages of Postgres, so that operators can tell them from refusals. */
 
-/** What pg says, without a code, of a connection that could not be had, was lost, or on which Postgres does not answer. */
+/** pg's messages, without a code, for a connection that failed, was lost or timed out. */
 const silence =
   /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Connection terminated)/;
 const unreachable =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-/** States in which Postgres itself says that it goes away, is full, or gave up waiting. */
+/** SQLSTATEs of a Postgres that shuts down, has no free resources or canceled a wait. */
 const unwell = /^(08|57P|53|25P)|^(40001|40P01|55P03|57014)$/;
 const notLetIn = /^28|^3D000$/;
 
@@ -14,7 +14,7 @@ const textOf = (error: object, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Why there was no answer, as the beginning of a sentence; undefined for all other errors. */
+/** Answers why Postgres did not answer, as the start of a sentence; undefined for all other errors. */
 export function outageOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const code = textOf(error, 'code');

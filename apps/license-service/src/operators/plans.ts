@@ -3,7 +3,7 @@ import { type Features } from '../features.ts';
 import { usualProduct } from './products.ts';
 import { type Db, Refused } from './transaction.ts';
 
-/** How long a license lasts: from its first activation, until a day, or for ever. */
+/** The term of a license: a duration from its first activation, a fixed end, or perpetual. */
 export type Term =
   | { readonly kind: 'for'; readonly seconds: number }
   | { readonly kind: 'until'; readonly expiresAt: string }
@@ -12,12 +12,12 @@ export type Term =
 export interface Plan {
   readonly product: string;
   readonly name: string;
-  /** Null: each issue says one. */
+  /** The default term; null if each issue must state one. */
   readonly term: Exclude<Term, { kind: 'until' }> | null;
   readonly transferLimit: number;
-  /** How many machines may hold one of its licenses at once. */
+  /** The number of machines that may hold one license at the same time. */
   readonly machineLimit: number;
-  /** For how long a slot is lent each time; null: until the machine gives it up. */
+  /** The duration of a slot lease; null if a machine keeps its slot until it releases it. */
   readonly leaseSeconds: number | null;
   readonly features: Features;
   readonly updatedAt: string;
@@ -56,7 +56,7 @@ const toPlan = (row: PlanRow): Plan => ({
   updatedAt: row.updated_at,
 });
 
-/** Of one product, or of all. */
+/** Lists the plans of one product or of all products. */
 export const listPlans = async (db: Db, product?: string): Promise<Plan[]> =>
   (
     await db.all(
@@ -77,20 +77,20 @@ export async function findPlan(
 }
 
 export interface PlanTerms {
-  /** The usual one unless said. */
+  /** The product; `usualProduct` by default. */
   readonly product?: string;
   readonly name: string;
   readonly term: Plan['term'];
   readonly transferLimit: number;
-  /** One unless said. */
+  /** The number of machines per license; 1 by default. */
   readonly machineLimit?: number;
-  /** Null unless said. */
+  /** The duration of a slot lease in seconds; null by default. */
   readonly leaseSeconds?: number | null;
-  /** None unless said. */
+  /** The features; none by default. */
   readonly features?: Features;
 }
 
-/** Makes the plan or gives it other terms. What was sold keeps its own, and has the features of now. */
+/** Creates or changes a plan. Sold licenses keep their terms but get the new features. */
 export async function setPlan(
   db: Db,
   {

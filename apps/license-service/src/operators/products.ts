@@ -1,4 +1,4 @@
-/** What is sold by one service: each product has keys, plans, signing keys and tokens of its own. */
+/** The products of one service. Each has its own key prefix, plans, signing keys and tokens. */
 import { sql } from '@muster/driver';
 import { type Features } from '../features.ts';
 import { isMistakenFor, usualPrefix } from '../key/key.ts';
@@ -8,20 +8,20 @@ import { type Db, Refused } from './transaction.ts';
 
 export interface Product {
   readonly name: string;
-  /** The first five symbols of its keys. */
+  /** The first five symbols of its license keys. */
   readonly keyPrefix: string;
-  /** How long a program may run without a key, once on each machine; null: not at all. */
+  /** The duration of the trial, once per machine; null if there is no trial. */
   readonly trialSeconds: number | null;
-  /** What it may do meanwhile. */
+  /** The features during the trial. */
   readonly trialFeatures: Features;
   readonly createdAt: string;
 }
 
-/** The one that there is without being made. */
+/** The name of the default product, which exists from the start. */
 export const usualProduct = 'default';
 
 export const productName = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** Five symbols of a key; none that is read as another. */
+/** A prefix: five symbols of the key alphabet, without the letters that are read as digits. */
 export const prefixPattern = /^[0-9A-HJKMNP-TV-Z]{5}$/;
 
 export const listProducts = (db: Db): Promise<Product[]> =>
@@ -39,10 +39,10 @@ export async function getProduct(db: Db, name: string): Promise<Product> {
   return product;
 }
 
-/** One change of the products at a time. */
+/** Locks changes of products until the end of the transaction. */
 const oneAtATime = sql`select pg_advisory_xact_lock(${locks.products})`;
 
-/** Makes a product, with a key to sign with at once: no client of it is out there yet. */
+/** Creates a product. Its signing key is active immediately, because no client of it exists yet. */
 export async function makeProduct(
   db: Db,
   { name, keyPrefix, seal }: Pick<Product, 'name' | 'keyPrefix'> & { readonly seal: string | Buffer },
@@ -69,7 +69,7 @@ export async function makeProduct(
   return getProduct(db, name);
 }
 
-/** Whether it may be tried without a key, and what it does then. Trials that have begun keep their ends. */
+/** Sets the duration and features of trials. Running trials keep their ends. */
 export async function setTrial(
   db: Db,
   name: string,

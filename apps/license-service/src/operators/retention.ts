@@ -1,4 +1,4 @@
-/** What becomes of the rows of each of the service's tables: the only statement of it. A table without an entry fails a spec. */
+/** The retention rule of each table of the service. A spec fails if a table has none. */
 import { sql } from '@muster/driver';
 import { type Db } from './transaction.ts';
 
@@ -42,10 +42,10 @@ export const retention: Readonly<Record<string, Retention>> = {
   webhook_endpoints: forGood('operators make and delete them'),
 };
 
-/** Rows at most in a transaction. */
+/** The most rows that one transaction deletes. */
 const portion = 2_000;
 
-/** Removes a portion of the refusals from more than so many days ago, oldest first; whether there may be more. */
+/** Deletes a batch of refusal counts older than `days`, the oldest first. `isMore` is true if more may remain. */
 export async function purgeDenials(db: Db, days: number): Promise<{ rows: number; isMore: boolean }> {
   const gone = await db.all(sql`delete from licenses.license_denials d using (
        select license_id, day, outcome from licenses.license_denials

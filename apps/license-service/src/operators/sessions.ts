@@ -1,11 +1,11 @@
-/** Who is signed in on the pages of support: a person, or the holder of a token where the operators have no issuer. */
+/** Sessions of the support pages. Without an issuer of the operators, the holder of a token may sign in. */
 import { hash, randomBytes } from 'node:crypto';
 import { newId, sql } from '@muster/driver';
 import { type Person, rightsOf } from './grants.ts';
 import { type OperatorToken, type Scope, tokenOfId } from './tokens.ts';
 import { type Db, Refused } from './transaction.ts';
 
-/** A working day at most, and an hour without use. */
+/** The maximum lifetime of a session: a working day. */
 export const sessionSeconds = 8 * 3_600;
 export const idleSeconds = 3_600;
 const seenAgainSeconds = 60;
@@ -18,14 +18,14 @@ const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 export interface Browser {
   readonly ip: string;
   readonly userAgent: string | null;
-  /** The secret of the session that it had; it ends. */
+  /** The secret of the browser's previous session, which then ends. */
   readonly before: string | undefined;
 }
 
-/** Whose session it is; `name` is how the trail names them. */
+/** The holder of a session. The trail records `name`. */
 export type Who = { readonly token: OperatorToken } | { readonly person: Person; readonly name: string };
 
-/** Begins one, in place of what the browser had; answers its secret. */
+/** Starts a session, ends the previous one of the browser, and answers the new secret. */
 export async function beginSession(db: Db, who: Who, browser: Browser): Promise<string> {
   if (browser.before !== undefined) await endSession(db, browser.before);
   const secret = randomBytes(32).toString('base64url');
@@ -43,12 +43,12 @@ export async function beginSession(db: Db, who: Who, browser: Browser): Promise<
   return secret;
 }
 
-/** Who is signed in, and what they may. */
+/** A signed-in member of support with their rights. */
 export interface Supporter {
   readonly name: string;
-  /** As the trail says who did it. */
+  /** The actor as recorded in the trail. */
   readonly actor: string;
-  /** By product; each can be read. */
+  /** The scopes by product. Each product is at least readable. */
   readonly rights: ReadonlyMap<string, readonly Scope[]>;
 }
 
@@ -66,8 +66,9 @@ interface Row {
 }
 
 /**
- * Who has this secret; undefined where no session has it, it is over, or its person or token may nothing any more. `issuer` is
- * the operators' of now: with one, no token signs a person in, and nor does another issuer.
+ * Answers the holder of a session secret; undefined if the session is unknown or over, or its holder has no rights.
+ * `issuer` is the operators' current issuer. A session counts only if that issuer started it. Without an issuer, only
+ * sessions by token count.
  */
 export async function findSession(
   db: Db,
@@ -83,7 +84,7 @@ export async function findSession(
   if (row === undefined) return undefined;
   const rights = await rightsIn(db, row);
   if (rights.size === 0) return undefined;
-  // Once a minute at most.
+  // Update the time of last use at most once a minute.
   if (Date.now() - Date.parse(row.lastSeenAt) > seenAgainSeconds * 1_000)
     await db.all(
       sql`update licenses.operator_sessions set last_seen_at = clock_timestamp() where id = ${row.id}`,
@@ -122,14 +123,14 @@ export interface ShownSession {
 const columns = sql`id, name, case when token_id is null then 'issuer' else 'token' end as by, ip, user_agent as "userAgent",
   created_at as "createdAt", last_seen_at as "lastSeenAt", expires_at as "expiresAt", ${lasts} as "isGood"`;
 
-/** The newest first: those that last, or also those of the last thirty days that are over. */
+/** Lists the active sessions, the newest first. With `isAll` also lists ended ones that are not deleted yet. */
 export const listSessions = (db: Db, isAll: boolean): Promise<ShownSession[]> =>
   db.all(
     sql<ShownSession>`select ${columns} from licenses.operator_sessions
       ${isAll ? sql`` : sql`where ${lasts}`} order by id desc`,
   );
 
-/** From the next request on it counts for nothing. */
+/** Revokes a session, from the next request on. */
 export async function revokeSession(db: Db, id: string): Promise<ShownSession> {
   const session = await db.find(
     sql<ShownSession>`update licenses.operator_sessions set ended_at = coalesce(ended_at, clock_timestamp())
@@ -139,7 +140,7 @@ export async function revokeSession(db: Db, id: string): Promise<ShownSession> {
   return session;
 }
 
-/** All that last; answers how many. */
+/** Revokes all active sessions and answers their number. */
 export const revokeAllSessions = async (db: Db): Promise<number> =>
   (
     await db.all(
@@ -147,7 +148,7 @@ export const revokeAllSessions = async (db: Db): Promise<number> =>
     )
   ).length;
 
-/** Begins what a browser is in the middle of; answers what its cookie keeps. */
+/** Stores the state of a sign-in in progress and answers the nonce for the cookie of the browser. */
 export async function beginFlow(db: Db, payload: object, seconds: number): Promise<string> {
   const nonce = randomBytes(32).toString('base64url');
   await db.all(sql`insert into licenses.operator_flows (hash, payload, expires_at)
@@ -155,7 +156,7 @@ export async function beginFlow(db: Db, payload: object, seconds: number): Promi
   return nonce;
 }
 
-/** Ends it, as it was begun; undefined where there is none, or it is over. */
+/** Removes and answers the state of a sign-in; undefined if it is unknown or expired. */
 export async function endFlow<Payload>(db: Db, nonce: string | undefined): Promise<Payload | undefined> {
   if (nonce === undefined) return undefined;
   const row = await db.find(
@@ -167,7 +168,7 @@ export async function endFlow<Payload>(db: Db, nonce: string | undefined): Promi
   return row?.payload;
 }
 
-/** Removes a portion of the sessions that were over long ago, and of what browsers never came back from; whether there may be more. */
+/** Deletes a batch of long expired sessions and abandoned sign-ins. Answers true if more may remain. */
 export async function forgetSessions(db: Db): Promise<boolean> {
   const sessions = await db.all(sql`delete from licenses.operator_sessions where id in (
        select id from licenses.operator_sessions

@@ -11,14 +11,14 @@ export interface SigningKey {
   readonly activeFrom: string;
   readonly retiredAt: string | null;
   readonly publishedUntil: string | null;
-  /** In one word: next, current, in reserve, retired, or gone from what is published. */
+  /** The state of the key. `reserve` is an older active key; `gone` is a retired key that is no longer published. */
   readonly state: 'next' | 'current' | 'reserve' | 'retired' | 'gone';
 }
 
-/** One change of the keys at a time. */
+/** Locks changes of signing keys until the end of the transaction. */
 const oneAtATime = sql`select pg_advisory_xact_lock(${locks.signingKeys})`;
 
-/** Those of one product, or of all. */
+/** Lists the signing keys of one product or of all products. */
 export async function listKeys(db: Db, product?: string): Promise<SigningKey[]> {
   const rows = await db.all(sql<
     Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }
@@ -44,7 +44,7 @@ export async function listKeys(db: Db, product?: string): Promise<SigningKey[]> 
   });
 }
 
-/** Makes a key: published at once, used after a while, so that every client has seen it by then. */
+/** Creates a signing key. It is published immediately but used later, so that every client knows it by then. */
 export async function newKeyFor(
   db: Db,
   seal: string | Buffer,
@@ -62,7 +62,7 @@ export async function newKeyFor(
   return { kid, activeFrom };
 }
 
-/** Signs no more. It stays published while what it signed may still be checked; 0 takes it away at once. */
+/** Retires a signing key. It stays published for `publishedSeconds`, while its signatures are still verified. */
 export async function retireKey(
   db: Db,
   { kid, publishedSeconds }: { kid: string; publishedSeconds: number },

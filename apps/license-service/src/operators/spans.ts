@@ -1,4 +1,4 @@
-/** Spans and times as operators write them. */
+/** Parses durations and times as operators write them. */
 
 const units: Readonly<Record<string, number>> = {
   s: 1,
@@ -9,10 +9,10 @@ const units: Readonly<Record<string, number>> = {
   y: 365 * 86_400,
 };
 
-/** A hundred years: a time so far off still has four digits for its year, as every program expects of one. */
+/** The longest duration: a hundred years. All resulting times have four-digit years, as programs expect. */
 export const mostSeconds = 100 * 365 * 86_400;
 
-/** `365d` → seconds; undefined where it is no span, or longer than a hundred years. */
+/** Parses a duration such as `365d` into seconds; undefined if it is invalid or longer than a hundred years. */
 export function secondsOf(span: string): number | undefined {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdwy])$/.exec(span) ?? [];
   const seconds = Number(count) * (units[unit] ?? NaN);
@@ -22,14 +22,14 @@ export function secondsOf(span: string): number | undefined {
 export const latest = Date.UTC(2200, 0, 1);
 
 /**
- * A day, or a time with its zone, as a time of UTC; undefined where it is none. Ends of what is sold lie between now and
- * 2200.
+ * Parses a day, or a time with its zone, into an ISO time in UTC; undefined if it is invalid. Ends of licenses must not
+ * be later than the year 2200.
  */
 export function timeOf(given: string): string | undefined {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
   const time = new Date(form.test(given) ? given : NaN);
   const day = given.slice(0, 10);
-  // 2027-02-30 would become a day of March.
+  // Date would turn 2027-02-30 into a day in March.
   const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
   const isFit = isDay && !Number.isNaN(time.getTime()) && time.getTime() <= latest;
   return isFit ? time.toISOString() : undefined;

@@ -1,4 +1,4 @@
-/** Tokens of operators' programs: each for one product, with scopes; kept as hashes only. */
+/** Tokens of operators' programs. Each has one product and scopes, and is stored only as a hash. */
 import { hash, randomBytes } from 'node:crypto';
 import { newId, sql } from '@muster/driver';
 import { getProduct, usualProduct } from './products.ts';
@@ -19,7 +19,7 @@ export interface OperatorToken {
   readonly isGood: boolean;
 }
 
-/** So that scanners of secrets know it, and no key is taken for it. */
+/** The form of a token. Secret scanners recognize it, and no license key matches it. */
 const form = /^mlt_[A-Za-z0-9_-]{43}$/;
 
 export const hashOfToken = (secret: string): Buffer | undefined =>
@@ -36,11 +36,11 @@ export interface NewToken {
   readonly product?: string | undefined;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** For good unless said. */
+  /** The lifetime of the token; unlimited by default. */
   readonly seconds?: number | undefined;
 }
 
-/** The secret is shown once. */
+/** Creates a token. Its secret is shown only once. */
 export async function makeToken(
   db: Db,
   { product: named = usualProduct, name, scopes: may, seconds }: NewToken,
@@ -56,7 +56,7 @@ export async function makeToken(
   return { token, secret };
 }
 
-/** From the next call on it counts for nothing. */
+/** Revokes a token, from the next call on. */
 export async function revokeToken(db: Db, id: string): Promise<OperatorToken> {
   const token = await db.find(
     sql<OperatorToken>`update licenses.operator_tokens set revoked_at = coalesce(revoked_at, clock_timestamp())
@@ -68,7 +68,7 @@ export async function revokeToken(db: Db, id: string): Promise<OperatorToken> {
 
 const usedAgainSeconds = 60;
 
-/** Undefined where it counts for nothing. */
+/** Answers the token of a secret and notes its use; undefined if it is unknown, revoked or expired. */
 export async function findToken(db: Db, secret: string): Promise<OperatorToken | undefined> {
   const secretHash = hashOfToken(secret);
   if (secretHash === undefined) return undefined;
@@ -80,7 +80,7 @@ export async function findToken(db: Db, secret: string): Promise<OperatorToken |
   return token;
 }
 
-/** By its id, as a session of support names it; undefined where it counts for nothing any more. */
+/** Answers the token of a support session by its ID; undefined if it is revoked or expired. */
 export async function tokenOfId(db: Db, id: string): Promise<OperatorToken | undefined> {
   const token = await db.find(
     sql<OperatorToken>`select ${columns} from licenses.operator_tokens where id = ${id}`,
@@ -88,7 +88,7 @@ export async function tokenOfId(db: Db, id: string): Promise<OperatorToken | und
   return token?.isGood === true ? token : undefined;
 }
 
-/** Once a minute at most: it says when, not how often. Calls of one token never wait for each other here. */
+/** Updates the time of last use at most once a minute. Concurrent calls of one token do not wait for each other. */
 async function noteUse(db: Db, { id, lastUsedAt }: OperatorToken): Promise<void> {
   if (lastUsedAt !== null && Date.now() - Date.parse(lastUsedAt) < usedAgainSeconds * 1_000) return;
   await db.all(sql`update licenses.operator_tokens set last_used_at = clock_timestamp()

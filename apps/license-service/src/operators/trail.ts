@@ -1,4 +1,4 @@
-/** What was left behind: events, refusals, and how many there are of everything. */
+/** Reads events, refusal counts and statistics. */
 import { sql } from '@muster/driver';
 import { type Db } from './transaction.ts';
 
@@ -8,14 +8,14 @@ export interface LicenseEvent {
   readonly hint: string;
   readonly kind: string;
   readonly actor: string;
-  /** Which token or person of support it was: `token shop`, `person ana@example.com`. */
+  /** The token or support person who acted, such as `token shop` or `person ana@example.com`. */
   readonly actorRef: string | null;
   readonly epoch: number;
   readonly data: Readonly<Record<string, unknown>>;
   readonly at: string;
 }
 
-/** The newest first; of one license or of all. */
+/** Lists the events of one license or of all licenses, the newest first. */
 export const listEvents = (db: Db, licenseId: string | undefined, limit: number): Promise<LicenseEvent[]> =>
   db.all(
     sql<LicenseEvent>`select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor,
@@ -42,16 +42,16 @@ export interface PlanFigures {
   readonly issued: number;
   readonly activated: number;
   readonly bound: number;
-  /** On all of them together. */
+  /** The number of machines that hold licenses of the plan. */
   readonly machines: number;
   readonly expired: number;
   readonly suspended: number;
   readonly revoked: number;
-  /** Seen within the last thirty days. */
+  /** The number of licenses that a machine used within the last thirty days. */
   readonly seen: number;
 }
 
-/** Reads every license: for people who ask now and then, not for a dashboard. */
+/** Counts licenses per plan. It reads every license, so it is meant for occasional use, not for a dashboard. */
 export const figuresByPlan = (db: Db): Promise<PlanFigures[]> =>
   db.all(sql<PlanFigures>`select product, plan, count(*)::int as issued, count(activated_at)::int as activated,
        count(held.used)::int as bound, coalesce(sum(held.used), 0)::int as machines,
@@ -66,13 +66,13 @@ export const figuresByPlan = (db: Db): Promise<PlanFigures[]> =>
 export interface TrialFigures {
   readonly product: string;
   readonly begun: number;
-  /** Not over yet, and without a key. */
+  /** The number of unexpired trials without a license. */
   readonly running: number;
-  /** A key was activated on the machine, during the trial or after it. */
+  /** The number of trials whose machine activated a key, during or after the trial. */
   readonly converted: number;
 }
 
-/** Of products that were tried. */
+/** Counts trials per product. Products without trials are missing. */
 export const figuresOfTrials = (db: Db): Promise<TrialFigures[]> =>
   db.all(sql<TrialFigures>`select product, count(*)::int as begun, count(converted_at)::int as converted,
        (count(*) filter (where converted_at is null and ends_at > clock_timestamp()))::int as running
@@ -85,7 +85,7 @@ export const denialsOfLastDays = (db: Db, days: number): Promise<{ outcome: stri
   }>`select outcome, sum(count)::int as count from licenses.license_denials
      where day > (clock_timestamp() at time zone 'UTC')::date - ${days}::int group by outcome order by outcome`);
 
-/** How many machines are known by each pepper. */
+/** Counts the stored machines per pepper. */
 export const machinesByPepper = (db: Db): Promise<{ pepperId: string; machines: number }[]> =>
   db.all(sql<{
     pepperId: string;

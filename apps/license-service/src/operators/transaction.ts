@@ -35,13 +35,13 @@ export const nothingChanged = (why: string): Refused =>
 
 type Work<Result> = (db: Db) => Promise<Result>;
 
-/** Runs `work` in a transaction of the operators, who own the tables. Throws what it throws, with nothing kept. */
+/** Runs `work` in a transaction of the operators, who own the tables. If `work` throws, rolls back and throws again. */
 export const inTransaction = <Result>(pool: Pool, work: Work<Result>): Promise<Result> =>
   run(pool, [], work, (why) => new OutcomeUnknown(why));
 
 const readOnly: Statement = { sql: 'set transaction read only', parameters: [] };
 
-/** Runs `work` in a read-only transaction: whatever happens, nothing was changed. */
+/** Runs `work` in a read-only transaction, so that no failure leaves it unknown whether something changed. */
 export const reading = <Result>(pool: Pool, work: Work<Result>): Promise<Result> =>
   run(pool, [readOnly], work, nothingChanged);
 

@@ -1,4 +1,4 @@
-/** Who hears of what happens to licenses, and what became of each message. */
+/** Webhook endpoints for license events, and the deliveries to them. */
 import { newId, sql } from '@muster/driver';
 import { newWebhookSecret } from '@muster/outbound';
 import { seal, unseal } from '../signing/seal.ts';
@@ -8,25 +8,25 @@ import { type Db, Refused } from './transaction.ts';
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
-  /** Null: of whatever happens. */
+  /** The subscribed event kinds; null for all. */
   readonly kinds: string[] | null;
   readonly isActive: boolean;
-  /** What is still to be delivered. */
+  /** The number of pending deliveries. */
   readonly waiting: number;
   readonly createdAt: string;
 }
 
-/** Seals and opens the secrets that sign. */
+/** Encrypts and decrypts the signing secrets of endpoints. */
 export interface Sealing {
   readonly seal: (endpointId: string, secret: string) => Buffer;
-  /** Undefined where it was sealed with a secret that is not there any more. */
+  /** Answers undefined if the secret was sealed with a key that no longer exists. */
   readonly open: (endpointId: string, sealed: Buffer) => string | undefined;
 }
 
-/** What the secret of an endpoint is sealed under. */
+/** Answers the name under which the secret of an endpoint is sealed. */
 export const nameOfEndpoint = (endpointId: string): string => `webhook ${endpointId}`;
 
-/** The first secret seals, all open. */
+/** Creates the sealing of these secrets. The first one seals; all of them open. */
 export const sealingBy = (seals: readonly (string | Buffer)[]): Sealing => ({
   seal: (endpointId, secret) => {
     const [first] = seals;
@@ -58,13 +58,13 @@ async function getEndpoint(db: Db, product: string, id: string): Promise<Endpoin
 
 const mostEndpoints = 20;
 
-/** The secret is shown once. */
+/** Creates an endpoint. Its secret is shown only once. */
 export async function makeEndpoint(
   db: Db,
   sealing: Sealing,
   { product, url, kinds }: { product: string; url: string; kinds: readonly string[] | null },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
-  // One change of the endpoints at a time.
+  // Lock changes of endpoints until the end of the transaction.
   await db.all(sql`select pg_advisory_xact_lock(${locks.webhooks})`);
   if ((await listEndpoints(db, product)).length >= mostEndpoints)
     throw new Refused('endpoints', `a product has at most ${mostEndpoints} endpoints`);
@@ -82,7 +82,7 @@ export interface EndpointChange {
   readonly isActive?: boolean | undefined;
 }
 
-/** What waits is delivered when it is active again. */
+/** Changes an endpoint. Pending deliveries of an inactive endpoint are sent when it is active again. */
 export async function changeEndpoint(
   db: Db,
   { product, id, url, kinds, isActive }: EndpointChange & { product: string; id: string },
@@ -97,7 +97,7 @@ export async function changeEndpoint(
   return getEndpoint(db, product, id);
 }
 
-/** Another secret; both sign from now on, until the one before is dropped. */
+/** Creates a new signing secret. The new and the previous secret both sign until the previous one is dropped. */
 export async function rotateSecret(
   db: Db,
   sealing: Sealing,
@@ -132,7 +132,7 @@ export async function deleteEndpoint(
   await db.all(sql`delete from licenses.webhook_endpoints where id = ${id}`);
 }
 
-/** Where its messages go, and what signs them. */
+/** Answers the URL and the signing secrets of an endpoint. */
 export async function addressOf(
   db: Db,
   sealing: Sealing,
@@ -159,14 +159,14 @@ export interface Delivery {
   readonly kind: string;
   readonly state: 'waiting' | 'delivered' | 'given_up';
   readonly tries: number;
-  /** Of what waits: when it is tried. */
+  /** The time of the next attempt of a pending delivery. */
   readonly nextAt: string | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
   readonly createdAt: string;
 }
 
-/** The newest first. */
+/** Lists the deliveries of an endpoint, the newest first. */
 export async function listDeliveries(
   db: Db,
   { product, id, state, limit }: { product: string; id: string; state?: string | undefined; limit: number },
@@ -180,7 +180,7 @@ export async function listDeliveries(
      order by d.created_at desc, d.id limit ${limit}`);
 }
 
-/** Tries it anew, at once, as if it had never been tried. */
+/** Repeats a delivery immediately and resets its attempts. */
 export async function redeliver(db: Db, { product, id }: { product: string; id: string }): Promise<void> {
   const rows = await db.all(
     sql`update licenses.webhook_deliveries d
