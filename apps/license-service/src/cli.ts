@@ -1,4 +1,4 @@
-/** `license`, as a process: what command-line.ts does, on this terminal. */
+/** The `license` program: runs the command line on the terminal of this process. */
 import { createInterface } from 'node:readline/promises';
 import { endWhenUnread, goOnUnread } from '@muster/terminal';
 import { runCommandLine } from './command-line.ts';

@@ -1,6 +1,7 @@
 /**
- * The operators' command line, `license`. It works on the database itself, as the owner of its tables: an operator who holds
- * DATABASE_URL may do everything here. Keys come from standard input: arguments stand in histories and process lists.
+ * The operators' command line, `license`. It connects to the database as the owner of its tables, so an operator with
+ * DATABASE_URL may do everything. Keys are read from standard input, because arguments appear in shell histories and
+ * process lists.
  */
 import { BurstError, createPool, commandConnectMillis } from '@muster/driver';
 import { ConfigError } from '@muster/http';
@@ -40,7 +41,7 @@ import { isKeyLike } from './key/key.ts';
 import { outageOf } from './operators/outage.ts';
 import { nothingChanged, OutcomeUnknown, Refused } from './operators/transaction.ts';
 
-/** Every command; one more is a file and a line here. */
+/** All commands. A new command needs a file and an entry here. */
 const commands: readonly LicenseCommand[] = [
   issueCommand,
   importCommand,
@@ -82,7 +83,7 @@ const commands: readonly LicenseCommand[] = [
     name: 'migrate',
     description: 'Make or update the schema, and what an installation needs before its first license',
     run: async ({ pool, databaseUrl, environment }) => {
-      // A Postgres that is not there at all has changed nothing.
+      // Connect first: if Postgres is unreachable, it is certain that nothing was changed.
       await pool.query('select');
       const applied = await provision(databaseUrl, givenSecrets(environment)).catch((error: unknown) => {
         const outage = outageOf(error);
@@ -111,7 +112,7 @@ const givenSecrets = (environment: Context['environment']) => ({
   seal: environment['LICENSE_SEAL'] || undefined,
 });
 
-/** Where a command line is run. */
+/** The environment and streams that a command line runs with. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly readLines: Context['readLines'];
@@ -134,11 +135,11 @@ function databaseUrlOf({ DATABASE_URL: url }: Context['environment']): string {
   );
 }
 
-/** Undefined where the error is none that an operator could do something about. */
+/** Answers the reason and message of an error that an operator can act on; undefined for other errors. */
 function sayError(error: unknown): { readonly reason: string; readonly message: string } | undefined {
   if (error instanceof Refused) return error;
   if (error instanceof ConfigError) return { reason: 'environment', message: error.message };
-  // What changes something is a transaction, and says itself how far it came.
+  // Changes run in `inTransaction`, which handles its own outages. So this outage happened outside a change.
   const outage = outageOf(error);
   if (outage !== undefined) return nothingChanged(outage);
   const state = error instanceof BurstError ? error.sqlState : undefined;
@@ -147,7 +148,7 @@ function sayError(error: unknown): { readonly reason: string; readonly message: 
     : undefined;
 }
 
-/** Runs one command; answers the exit code. */
+/** Runs one command and answers the exit code. */
 async function run({ run: work }: LicenseCommand, self: Command, terminal: Terminal): Promise<number> {
   const { environment, readLines, out, err } = terminal;
   const asJson = self.opts<{ json?: boolean }>().json === true;
@@ -175,7 +176,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
     }
   } catch (error) {
     const known = sayError(error);
-    // A fault of ours, which its maintainers have to look into.
+    // An unexpected error is a bug of the program.
     if (known === undefined) throw error;
     const { reason, message } = known;
     if (asJson) out(`${jsonText({ error: { reason, message } })}\n`);
@@ -184,13 +185,13 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
   }
 }
 
-/** Commander repeats what it was given and cannot use; a key is not to stand in a log of that either. */
+/** Replaces keys in error messages of Commander, which quote invalid arguments, so that logs contain no key. */
 const withoutKeys = (said: string, args: readonly string[]): string =>
   args
     .filter(isKeyLike)
     .reduce((text, key) => text.replaceAll(key, '(a key; keys come from standard input)'), said);
 
-/** Runs what the arguments say; answers the exit code. */
+/** Runs the command of the arguments and answers the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0;
   const program = new Command('license')
@@ -226,7 +227,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    // It has said what is wrong, or shown the help that was asked for.
+    // Commander has already printed the error or the requested help.
     if (error instanceof CommanderError) return error.exitCode;
     throw error;
   }

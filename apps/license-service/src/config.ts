@@ -1,4 +1,4 @@
-/** What license-service takes from its environment. Only DATABASE_URL has to be there. */
+/** The environment variables of license-service. Only DATABASE_URL is required. */
 import {
   commonEnvironment,
   ConfigError,
@@ -19,65 +19,65 @@ export const environment = {
   ...commonEnvironment,
   PORT: commonEnvironment.PORT.default(4102),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4112),
-  /** A login that may become muster_licenses; where it may also make schemas, the service keeps its own current. */
+  /** A login that may become muster_licenses. If it may also create schemas, the service migrates its own schema. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
-  /** Connections to Postgres at most, per process. */
+  /** The most connections to Postgres per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
   /**
-   * For counting attempts over all processes; without it each counts for itself. Several hosts with commas between are a
-   * cluster, `redis+sentinel://host:26379,host:26379/name` a group that sentinels watch.
+   * Redis for counting attempts over all processes. Without it each process counts separately. Several hosts, separated by
+   * commas, are a cluster; `redis+sentinel://host:26379,host:26379/name` is a group watched by sentinels.
    */
   REDIS_URL: RedisUrl.optional(),
-  /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
+  /** Proxies whose X-Forwarded-For is trusted: a list of addresses or networks, or a number of hops. */
   TRUST_PROXY: TrustProxy.optional(),
-  /** Hashes the ids of machines; without it a secret that lies in the database does. */
+  /** The secret for hashing machine IDs. Without it the service uses a secret in the database. */
   LICENSE_PEPPER: secret.optional(),
   /**
-   * Another one that is accepted: the one before it, while machines come by. While several processes go over to a new pepper, one
-   * after the other, the new one stands here first, in all of them: a process without it takes a machine for another.
+   * The previous pepper, which stays accepted until machines have called again. To change the pepper of several processes
+   * one by one, set the new one here first in all of them. A process without it would take a known machine for a new one.
    */
   LICENSE_PEPPER_BEFORE: secret.optional(),
-  /** Seals the private signing keys; without it a secret that lies in the database does. */
+  /** The secret that encrypts the private signing keys. Without it the service uses a secret in the database. */
   LICENSE_SEAL: secret.optional(),
-  /** Where people reach this service, for the links of their licenses; as the caller names it unless set. */
+  /** The public URL of this service, for links to licenses. If not set, the host of each request is used. */
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /**
-   * Where people who work in support sign in: an issuer of OpenID Connect, as it names itself. Who may what is said by
-   * `license operator grant`. Without it they sign in by a token of `license token new`. It needs BASE_URL, and sends people back to
+   * The OpenID Connect issuer with which support staff sign in. `license operator grant` grants their rights. Without an
+   * issuer they sign in with a token of `license token new`. It needs BASE_URL; the redirect URL is
    * BASE_URL/support/callback.
    */
   OPERATORS_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
-  /** The client id that the issuer gave this service. */
+  /** The client ID of this service at the issuer. */
   OPERATORS_CLIENT_ID: z.string().max(500).optional(),
-  /** None for a public client. */
+  /** The client secret; not set for a public client. */
   OPERATORS_CLIENT_SECRET: z.string().max(1_000).optional(),
-  /** What the button to sign in says; the issuer's host unless set. */
+  /** The issuer's name on the sign-in button; its host if not set. */
   OPERATORS_ISSUER_NAME: z.string().max(60).optional(),
   /**
-   * Networks besides the public ones that webhooks may be sent to, and in which the issuer may be: `10.0.0.0/8,127.0.0.0/8:*`.
+   * Private networks that webhooks may be sent to and that the issuer may be in, such as `10.0.0.0/8,127.0.0.0/8:*`.
    */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
-  /** How long a certificate lives at most. */
+  /** The maximum validity of a certificate, in days. */
   CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
-  /** How long a machine that never comes online may run by an answer of the pages, or of the operators’ API where it names no time. */
+  /** The validity, in days, of offline answers from the pages, and the default for those of the operators’ API. */
   AIR_GAP_DAYS: z.coerce.number().min(0.01).max(mostDays).default(usualDays),
-  /** Activations, releases and trials per address: `30/2` is thirty at once, and one more every two seconds. */
+  /** The limit of activations, releases and trials per address: `30/2` is a burst of thirty, and one more every two seconds. */
   LIMIT_IP: rateVariable('30/2'),
-  /** Checks per address. */
+  /** The limit of checks per address. */
   LIMIT_CHECK: rateVariable('120/0.5'),
-  /** Calls of the operators' API per token, and per address. */
+  /** The limit of calls of the operators' API per token and per address. */
   LIMIT_OPERATORS: rateVariable('300/0.1'),
-  /** Failures per address; a trial that begins costs it as much. */
+  /** The limit of failures per address. Starting a trial counts as a failure. */
   LIMIT_IP_FAIL: rateVariable('20/60'),
-  /** Failures per key. */
+  /** The limit of failures per key. */
   LIMIT_KEY_FAIL: rateVariable('20/360'),
-  /** After this Redis counts as away, and attempts are counted in memory. */
+  /** The time after which Redis counts as unavailable, and attempts are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
 };
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws where people are to sign in at an issuer and could not. */
+/** Reads the configuration. Throws if the settings of the issuer are incomplete. */
 export function readConfig(from: Record<string, string | undefined> = process.env) {
   const config = parseEnvironment(environment, from);
   const { OPERATORS_ISSUER: issuer, OPERATORS_CLIENT_ID: clientId } = config;

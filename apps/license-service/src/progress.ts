@@ -1,9 +1,9 @@
-/** How far a long command is, as a bar on a terminal. */
+/** Shows the progress of a long command as a bar on a terminal. */
 import { bar } from '@muster/terminal';
 
 export type Progress = (done: number, total: number) => void;
 
-/** Elsewhere than on a terminal it shows nothing. */
+/** Creates a progress bar. It prints nothing if the output is not a terminal. */
 export function progressOn(out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): Progress {
   if (!out.isTTY) return () => undefined;
   return (done, total) => {

@@ -1,4 +1,4 @@
-/** answer: the request of a machine that never comes online, answered by a file to carry back. */
+/** The command `answer`: answers the request of an offline machine with a file to carry back. */
 import { open, readFile, rm } from 'node:fs/promises';
 import { minuteOf } from '@muster/terminal';
 import { answerRequest } from '../air-gap/answer.ts';
@@ -35,7 +35,7 @@ export const answerCommand: LicenseCommand = {
     const request = readRequest(asked);
     const opened = await openWith(pool, await secrets());
     const out = text(options, 'out') ?? '';
-    // Before anything is activated: an answer that cannot be written is asked for again, by the same request.
+    // Create the file before the activation, so that an unwritable path does not activate the license.
     const handle = await open(out, 'wx', 0o600).catch((error: unknown) => {
       throw new Refused('out', `${out} cannot be written: ${because(error)}`);
     });
@@ -60,7 +60,7 @@ export const answerCommand: LicenseCommand = {
           };
     } finally {
       await handle.close();
-      // The same request may be answered again.
+      // The operator may answer this request again, so an incomplete file is removed.
       if (!isWritten) await rm(out, { force: true });
     }
   },

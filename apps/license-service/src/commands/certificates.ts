@@ -1,4 +1,4 @@
-/** cert and verify: certificates made by hand, and what a customer sends looked at. */
+/** The commands `cert` and `verify`: create a certificate, and check one that a customer sends. */
 import { minuteOf } from '@muster/terminal';
 import { mostDays } from '../air-gap/days.ts';
 import { parseKey } from '../key/key.ts';

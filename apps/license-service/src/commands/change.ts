@@ -1,4 +1,4 @@
-/** What changes one license, named by its id or by the key on standard input. */
+/** Commands that change one license, given by its ID or by the key on standard input. */
 import { createMachineHasher, type MachineHasher } from '../activation/machine.ts';
 import { renew, resume, revoke, rotate, suspend } from '../operators/change.ts';
 import { type License, type LicenseRef } from '../operators/license.ts';

@@ -1,4 +1,4 @@
-/** What each command of the operators' command line is made of; command-line.ts has the table of all. */
+/** The definition of a command of the operators' command line; command-line.ts lists all commands. */
 import { type Pool } from '@muster/driver';
 import { type Command } from 'commander';
 import { type Secrets } from '../database.ts';
@@ -7,37 +7,37 @@ import { Refused } from '../operators/transaction.ts';
 import { type LicenseRef } from '../operators/license.ts';
 import { usualProduct } from '../operators/products.ts';
 
-/** What a command shows. */
+/** The output of a command. */
 export interface Shown {
-  /** For scripts, with --json. */
+  /** The output for scripts, with --json. */
   readonly json: unknown;
-  /** For people. */
+  /** The output lines for people. */
   readonly lines: readonly string[];
-  /** The command has found something wrong: exit code 1. */
+  /** True if the command found a problem and exits with code 1. */
   readonly isBad?: boolean;
 }
 
 export interface Context {
-  /** As the login of DATABASE_URL, which owns the tables. */
+  /** Connections as the login of DATABASE_URL, which owns the tables. */
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly secrets: () => Promise<Secrets>;
-  /** The lines of standard input that are not empty; on a terminal it asks for them by this name. */
+  /** Reads the non-empty lines of standard input. On a terminal it prompts with this name. */
   readonly readLines: (wanted: string) => Promise<readonly string[]>;
-  /** Progress, for people; not part of the result. */
+  /** Prints a progress line for people, which is not part of the output. */
   readonly say: (line: string) => void;
-  /** How far it is, for people at a terminal. */
+  /** Shows a progress bar on a terminal. */
   readonly progress: Progress;
 }
 
 export type Options = Readonly<Record<string, unknown>>;
 
 export interface LicenseCommand {
-  /** Two words for one of a group. */
+  /** The name of the command, or the names of its group and the command: two words. */
   readonly name: string;
   readonly description: string;
-  /** Adds its own options. */
+  /** Adds the options of the command. */
   readonly shape?: (command: Command) => Command;
   readonly run: (context: Context, options: Options, args: readonly string[]) => Promise<Shown>;
 }
@@ -60,7 +60,7 @@ export const productIn = (options: Options): string | undefined => text(options,
 export const withId = (command: Command): Command =>
   command.option('--id <id>', 'the license by its id; else its key is read from standard input');
 
-/** The license that is meant: by --id, else by the key on standard input. */
+/** Answers the license given by --id or else by the key on standard input. */
 export async function refOf(
   { readLines }: Pick<Context, 'readLines'>,
   options: Options,

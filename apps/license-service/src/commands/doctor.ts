@@ -1,4 +1,4 @@
-/** doctor: looks at everything that can be wrong with an installation, and says what to do. */
+/** The command `doctor`: checks an installation for known problems and prints their remedies. */
 import { ask, createPool, type Pool, sql } from '@muster/driver';
 import { redisCheck } from '@muster/http';
 import { openIssuer, wordsOf } from '@muster/outbound/issuers';
@@ -17,7 +17,7 @@ import { type Context, type LicenseCommand } from './command.ts';
 
 interface Finding {
   readonly what: string;
-  /** `note`: works, and could be better. */
+  /** The verdict. `note` means that it works but could be improved. */
   readonly is: 'well' | 'note' | 'wrong';
   readonly says: string;
 }
@@ -32,7 +32,7 @@ const lookAtSchema: Look = async ({ pool }) => [
     : finding('schema', 'wrong', 'not current: license migrate'),
 ];
 
-/** Whether the service's role may do its work, and nothing to what was written down. */
+/** Checks that the role of the service has the rights it needs, and none to change or delete events. */
 const lookAtRole: Look = async ({ databaseUrl }) => {
   const service: Pool = createPool({
     url: databaseUrl,

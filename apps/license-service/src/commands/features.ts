@@ -1,4 +1,4 @@
-/** --feature and --drop-feature, in plans and licenses; and the command that changes a sold license's own. */
+/** The options --feature and --drop-feature, and the command that changes the features of a sold license. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Feature, featureName, type Features, OwnFeatures } from '../features.ts';
 import { entitle } from '../operators/change.ts';
@@ -18,7 +18,7 @@ function toFeature(given: string): Named {
   throw new InvalidArgumentError('It must be a name in small letters, alone or with =on, =off or a number.');
 }
 
-/** One after the other, as commander gives them. */
+/** Collects the values of a repeated option, which Commander passes one by one. */
 const gather =
   <One>(read: (text: string) => One) =>
   (text: string, before: readonly One[] | undefined): readonly One[] => [...(before ?? []), read(text)];
@@ -42,7 +42,7 @@ const listOf = (options: Options, name: string): readonly unknown[] => {
   return Array.isArray(value) ? (value as unknown[]) : [];
 };
 
-/** What there was, with what the options say. */
+/** Applies the options to the previous features. */
 export function featuresOf(options: Options, before: Features = {}): Features {
   const dropped = listOf(options, 'dropFeature');
   const features = OwnFeatures.safeParse({

@@ -1,4 +1,4 @@
-/** Files of licenses, as CSV with a head or as JSON lines, read into rows; each that does not fit says why. */
+/** Parses files of licenses, CSV with a header or JSON lines. Each invalid row has a problem. */
 import { CsvError, parse } from 'csv-parse/sync';
 import { InvalidArgumentError } from 'commander';
 import { type Key, parseKey } from '../key/key.ts';
@@ -22,7 +22,7 @@ type Field = (typeof fields)[number];
 const mostRows = 100_000;
 const longestRef = 128;
 
-/** A row as it stands in the file. */
+/** A row of the file with its cells as text. */
 interface Entry {
   readonly line: number;
   readonly cells: ReadonlyMap<Field, string>;
@@ -31,12 +31,12 @@ interface Entry {
 export interface Row {
   readonly line: number;
   readonly orderRef: string | null;
-  /** Undefined where it does not fit. */
+  /** The license to import; undefined if the row is invalid. */
   readonly incoming: Incoming | undefined;
   readonly problem: string | undefined;
 }
 
-/** `orderRef`, `Order Ref` and `order-ref` are `order_ref`. */
+/** Normalizes a column name: `orderRef`, `Order Ref` and `order-ref` become `order_ref`. */
 function fieldOf(name: string): Field {
   const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '');
   const field = fields.find((one) => one.replace('_', '') === plain);
@@ -94,14 +94,14 @@ const jsonRecords = (text: string): Entry[] =>
     .filter(({ line }) => line !== '')
     .map(({ line, number }) => jsonRecord(line, number));
 
-/** A row that does not fit. */
+/** The error of an invalid row. */
 class Unfit extends Error {}
 
 function keyOf(text: string, prefix: string): Key | undefined {
   if (text === '') return undefined;
   const parsed = parseKey(text, [prefix]);
   if (parsed.kind === 'key') return parsed.key;
-  // What was typed is not repeated: it may be a customer's key by one symbol.
+  // The message does not quote the text, which may be a customer's key with one wrong symbol.
   throw new Unfit(
     parsed.kind === 'typo'
       ? `the key's character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`
@@ -133,11 +133,11 @@ function termOf(cell: (name: Field) => string): Incoming['term'] {
   return terms[0];
 }
 
-/** What all rows have that do not say it themselves. */
+/** The default values of rows, and the key prefix of the product. */
 export interface Usual {
   readonly plan: string | undefined;
   readonly term: Incoming['term'];
-  /** Of the keys of the product. */
+  /** The key prefix of the product. */
   readonly keyPrefix: string;
 }
 
@@ -164,7 +164,7 @@ const problemOf = (error: unknown): string => {
   throw error;
 };
 
-/** Reads a whole file. Throws Refused where it is none of its format; a row that does not fit is a row with a problem. */
+/** Parses a whole file. Throws Refused if it does not have the format. An invalid row is answered with its problem. */
 export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): Row[] {
   const records = format === 'csv' ? csvRecords(text) : jsonRecords(text);
   if (records.length === 0) throw new Refused('empty', 'the file has no rows');
@@ -173,7 +173,7 @@ export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): R
   const keys = new Set<Key>();
   return records.map((record): Row => {
     const orderRef = record.cells.get('order_ref') || null;
-    // Several rows of one order are its licenses, in their order; also those that do not fit, which may be mended.
+    // Rows of one order are numbered, including invalid ones. So a corrected file gives the others the same numbers.
     const orderLine = orderRef === null ? 1 : (lines.get(orderRef) ?? 0) + 1;
     if (orderRef !== null) lines.set(orderRef, orderLine);
     try {

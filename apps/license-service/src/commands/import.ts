@@ -1,4 +1,4 @@
-/** import: licenses that were sold elsewhere, from a file, in batches. */
+/** The command `import`: imports licenses that were sold elsewhere from a file, in batches. */
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { table } from '@muster/terminal';
 import { Option } from 'commander';
@@ -9,9 +9,9 @@ import { type Context, type LicenseCommand, type Options, productIn, text, withP
 import { readRows, type Row } from './import-rows.ts';
 import { termOf, withTerm } from './term.ts';
 
-/** A transaction of so many rows takes a moment, and an operator who stops the import loses no more than one. */
+/** The rows per transaction. A batch is short, and an operator who stops the import loses only one. */
 const batchSize = 500;
-/** More than people read; --json has all. */
+/** The most rows that are printed for people; --json prints all. */
 const mostShown = 50;
 
 interface Done {
@@ -19,7 +19,7 @@ interface Done {
   readonly outcome: Outcome;
 }
 
-/** Ends a transaction that was only tried. */
+/** The error that rolls back the transaction of a dry run. */
 class OnlyTried extends Error {
   readonly outcomes: readonly Outcome[];
   constructor(outcomes: readonly Outcome[]) {
@@ -43,7 +43,7 @@ async function tryBatch(
   }
 }
 
-/** What was taken over before stays; only of the batch that failed does the error speak. */
+/** Adds to an error that the earlier rows stay imported, because only the failed batch was rolled back. */
 const stoppedAfter = (rows: number, error: unknown): unknown =>
   error instanceof Refused
     ? new Refused(
@@ -52,7 +52,7 @@ const stoppedAfter = (rows: number, error: unknown): unknown =>
       )
     : error;
 
-/** New keys are on the disk before the transaction ends that makes them count: of what is sold none can be lost. */
+/** Writes new keys to disk before their transaction commits, so that no key of a sold license can be lost. */
 const writeKeys = async (out: FileHandle, batch: readonly Incoming[], outcomes: readonly Outcome[]) => {
   const lines = outcomes.flatMap((outcome, index) =>
     outcome.kind === 'issued' ? [`${cellOf(batch[index]?.orderRef ?? '')},${outcome.key}\n`] : [],
@@ -121,7 +121,7 @@ async function importRows(
   return done.sort((one, other) => one.row.line - other.row.line);
 }
 
-/** A key is in no report. */
+/** Answers the report of a row, without its key. */
 const reported = ({ row: { line, orderRef }, outcome }: Done) => ({
   ...{ line, orderRef, outcome: outcome.kind },
   ...(outcome.kind === 'refused' ? { problem: outcome.problem } : { id: outcome.id }),

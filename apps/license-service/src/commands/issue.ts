@@ -7,7 +7,7 @@ import { termOf, toCount, toMachines, withTerm } from './term.ts';
 
 type KeepKeys = (keys: readonly string[]) => Promise<void>;
 
-/** Keys are written before the transaction ends: of what is sold none can be lost. */
+/** Writes the keys to a file before the transaction commits, so that no key of a sold license can be lost. */
 async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueResult>): Promise<IssueResult> {
   const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
     throw new Refused(
@@ -24,7 +24,7 @@ async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueRes
     isKept = !result.isRepeated;
     return result;
   } catch (error) {
-    // They may count: what is in the file is nowhere else.
+    // The transaction may have committed, and then the file has the only copy of the keys.
     isKept = error instanceof OutcomeUnknown;
     throw error;
   } finally {

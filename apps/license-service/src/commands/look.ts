@@ -1,4 +1,4 @@
-/** What only looks: list and show. */
+/** The read-only commands `list` and `show`. */
 import { dayOf, table } from '@muster/terminal';
 import { Option } from 'commander';
 import { getLicense, type License, listLicenses, stateOf } from '../operators/license.ts';

@@ -1,4 +1,4 @@
-/** The machines of a license: who holds it, how many may, taking it from them and giving it to another. */
+/** Commands that list, release, transfer and limit the machines of a license. */
 import { minuteOf, table } from '@muster/terminal';
 import { type Command } from 'commander';
 import { machineIdProblem } from '../activation/machine.ts';
@@ -77,7 +77,7 @@ export const releaseCommand: LicenseCommand = {
   },
 };
 
-/** The machine that --machine names. Throws where it is no machine's id. */
+/** Answers the machine ID of --machine. Throws if it is invalid. */
 export function machineOf(options: Options): string {
   const machineId = text(options, 'machine') ?? '';
   const problem = machineIdProblem(machineId);

@@ -1,4 +1,4 @@
-/** operator and session: who may work in support, and who is signed in there. */
+/** The commands `operator` and `session`: grants and sessions of the support pages. */
 import { minuteOf, table } from '@muster/terminal';
 import {
   type Grant,

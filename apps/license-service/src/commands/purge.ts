@@ -1,11 +1,11 @@
-/** purge: removes what no machine and no operator asks for any more. */
+/** The command `purge`: deletes old counts of refusals. */
 import { purgeDenials } from '../operators/retention.ts';
 import { inTransaction, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number } from './command.ts';
 import { toCount } from './term.ts';
 
 const usualDays = 365;
-/** `stats` counts as many. */
+/** The fewest days to keep, because `stats` counts as many. */
 const fewestDays = 30;
 
 export const purgeCommand: LicenseCommand = {

@@ -24,7 +24,7 @@ function machineLine({ machineLimit, machinesUsed, machineHint, boundAt, lastSee
   return `  machine    ${boundAt === null ? 'none' : `${machineHint ?? '…'}, ${seen}`}`;
 }
 
-/** All about one license, for people. */
+/** Formats the details of a license for people. */
 export const licenseLines = (license: License): string[] => [
   `License …${license.hint} (${license.id}), plan ${license.plan}: ${stateOf(license)}${license.reason === null ? '' : `, ${license.reason}`}`,
   `  ends       ${endOf(license)}`,
@@ -37,7 +37,7 @@ export const licenseLines = (license: License): string[] => [
   `  issued     ${minuteOf(license.issuedAt)}, first activated ${minuteOf(license.activatedAt)}`,
 ];
 
-/** After a change: the license as it is now, with the state in words. */
+/** Makes the output after a change: the changed license with its state. */
 export const shownLicense = (license: License, lines = licenseLines(license)) => ({
   json: { license: { ...license, state: stateOf(license) } },
   lines,

@@ -5,9 +5,9 @@ import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number, productIn, withProduct } from './command.ts';
 import { toSeconds } from './term.ts';
 
-/** Longer than any client keeps the published keys. */
+/** The default time from publication to use. It is longer than any client caches the published keys. */
 const usualNotice = 7 * 86_400;
-/** Longer than any certificate: the longest are made by `cert`, and for machines that never come online. */
+/** The default time that a retired key stays published. It is longer than any certificate, including offline answers. */
 const usualAftermath = (mostDays + 1) * 86_400;
 
 export const signingKeyNew: LicenseCommand = {
@@ -52,7 +52,7 @@ export const signingKeyRetire: LicenseCommand = {
   shape: (it) =>
     it
       .argument('<key>', 'which, as signing-key list shows it')
-      // Key ids are base64url and may begin with a dash.
+      // Key IDs are base64url and may begin with a dash.
       .allowUnknownOption()
       .option('--publish-for <span>', `how long it stays published; ${mostDays + 1}d unless said`, toSeconds)
       .option('--leaked', 'somebody else may have it: take it away at once'),

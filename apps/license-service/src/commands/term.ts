@@ -1,11 +1,11 @@
-/** How long: the options that several commands take, read in one way. */
+/** Parses options for durations and counts that several commands have. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { mostMachines, type Term } from '../operators/plans.ts';
 import { secondsOf, timeOf } from '../operators/spans.ts';
 import { Refused } from '../operators/transaction.ts';
 import { type Options, number, text } from './command.ts';
 
-/** `365d` → seconds. */
+/** Parses a duration such as `365d` into seconds. */
 export function toSeconds(span: string): number {
   const seconds = secondsOf(span);
   if (seconds !== undefined) return seconds;
@@ -18,7 +18,7 @@ export const positiveSpan = (span: string): number => {
   throw new InvalidArgumentError('It must be longer than nothing.');
 };
 
-/** A day, or a time with its zone. */
+/** Parses a day, or a time with its zone. */
 export function toTime(given: string): string {
   const time = timeOf(given);
   if (time !== undefined) return time;
@@ -32,7 +32,7 @@ export function toCount(given: string): number {
   return Number(given);
 }
 
-/** How many machines may hold a license at once. */
+/** Parses the number of machines that may hold a license at the same time. */
 export function toMachines(given: string): number {
   const machines = toCount(given);
   if (machines >= 1 && machines <= mostMachines) return machines;
@@ -41,7 +41,7 @@ export function toMachines(given: string): number {
 
 const [shortestLease, longestLease] = [60, 31 * 86_400];
 
-/** For how long a slot is lent each time. */
+/** Parses the duration of a slot lease into seconds. */
 export function toLease(span: string): number {
   const seconds = toSeconds(span);
   if (seconds >= shortestLease && seconds <= longestLease) return seconds;
@@ -50,7 +50,7 @@ export function toLease(span: string): number {
 
 const [shortestTrial, longestTrial] = [60, 366 * 86_400];
 
-/** How long a product may be tried. */
+/** Parses the duration of trials into seconds. */
 export function toTrial(span: string): number {
   const seconds = toSeconds(span);
   if (seconds >= shortestTrial && seconds <= longestTrial) return seconds;
@@ -63,7 +63,7 @@ export const withTerm = (command: Command): Command =>
     .option('--expires <time>', 'until a time, or the beginning of a day (UTC): 2027-12-31', toTime)
     .option('--perpetual', 'for ever');
 
-/** The one term that was said; undefined where none was. */
+/** Answers the term from the options; undefined without one. Throws if there are several. */
 export function termOf(options: Options): Term | undefined {
   const seconds = number(options, 'for');
   const expiresAt = text(options, 'expires');

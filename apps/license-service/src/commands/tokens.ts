@@ -61,7 +61,7 @@ export const tokenList: LicenseCommand = {
   },
 };
 
-/** Whether what was given counts, and until when: a token, a grant. */
+/** Describes the validity of a token or grant. */
 export const endOf = ({
   revokedAt,
   expiresAt,

@@ -1,4 +1,4 @@
-/** audit and stats: what happened, and how much of everything there is. */
+/** The commands `audit` and `stats`: events and statistics. */
 import { minuteOf, table } from '@muster/terminal';
 import { getLicense } from '../operators/license.ts';
 import { reading, Refused } from '../operators/transaction.ts';
@@ -76,7 +76,7 @@ export const statsCommand: LicenseCommand = {
         json: { plans, trials, denials },
         lines: [
           ...table(
-            // No wider than a terminal of 80 columns, where the names are short. Seen: in the last thirty days.
+            // The table fits into 80 columns if names are short. SEEN counts the last thirty days.
             [
               ...['PRODUCT', 'PLAN', 'ISSUED', 'BEGUN', 'BOUND', 'MACHINES', 'SEEN'],
               ...['EXPIRED', 'SUSPENDED', 'REVOKED'],

@@ -1,4 +1,4 @@
-/** On the pages: the request of a machine that never comes online is uploaded, and its answer is downloaded. */
+/** The page form for offline machines: it uploads an activation request and downloads the answer. */
 import { sql } from '@muster/driver';
 import { Busboy } from '@fastify/busboy';
 import { html, type Html, malformed } from '@muster/http';
@@ -9,12 +9,12 @@ import { hashOfKey, parseKey } from '../key/key.ts';
 import { type Db, Refused } from '../operators/transaction.ts';
 import { type Opened } from '../vault.ts';
 
-/** A file with what a browser puts around it. */
+/** The size limit of a form: a request file and the multipart parts that a browser adds. */
 const mostBytes = longestRequest + 4_096;
 
 const field = 'request';
 
-/** The file of the form; empty where it has none. Rejects where the form is not whole. */
+/** Answers the file of the form, or an empty text without one. Rejects if the form is incomplete. */
 const fileIn = (contentType: string, body: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -32,7 +32,7 @@ const fileIn = (contentType: string, body: Buffer): Promise<string> =>
     form.end(body);
   });
 
-/** Files of a form, as its body. */
+/** Registers a parser that passes the file of a form as the body. */
 export function takeUploads(app: FastifyInstance): void {
   app.addContentTypeParser<Buffer>(
     /^multipart\/form-data/,
@@ -69,13 +69,13 @@ export const uploadForm = (action: string): Html =>
     </form>
   </section>`;
 
-/** What is downloaded, or why there is nothing: a page's refusal says the same as the answer would. */
+/** The answer to download, and the message of its refusal, which the page shows instead. */
 export interface Answered {
   readonly answer: string;
   readonly refused: string | undefined;
 }
 
-/** Answers the request that was uploaded for this license, and for no other. */
+/** Answers the uploaded request. Throws Refused if it is for another license. */
 export async function answerUpload(
   db: Db,
   opened: Opened,

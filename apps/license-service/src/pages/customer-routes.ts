@@ -1,4 +1,4 @@
-/** The pages of a customer, by the link of a mail: the machines of a license, and giving one up. */
+/** Routes of the customer page behind a mailed link. It lists the machines of a license and releases them. */
 import { sql } from '@muster/driver';
 import { formOf } from '@muster/http';
 import { type FastifyInstance } from 'fastify';

@@ -1,4 +1,4 @@
-/** The page of a license, for its customer. */
+/** Renders the page of a license for its customer. */
 import { html, type Html } from '@muster/http';
 import { type License, stateOf } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
@@ -18,7 +18,7 @@ export const stateMark = (license: License): Html => {
   return html`<span class="state ${state}">${stateWords[state]}</span>`;
 };
 
-/** Why no machine may run by it, whichever has it; undefined where one may. */
+/** Descriptions of the states in which no machine may use a license. */
 const overWords = { expired: 'has expired', suspended: 'is suspended', revoked: 'was revoked' } as const;
 const overOf = (license: License): string | undefined => {
   const state = stateOf(license);
@@ -50,7 +50,7 @@ export interface CustomerPage {
   readonly license: License;
   readonly machines: readonly Machine[];
   readonly link: string;
-  /** After a release: until when the machine may still run on what it has. */
+  /** Set after a release: the time until which the machine may still run on its certificate. */
   readonly released?: { readonly offlineUntil: string | null };
 }
 

@@ -1,4 +1,4 @@
-/** The page at the root of the service: it leads customers, support and developers on. */
+/** The home page of the service, with links for customers, support and developers. */
 import { html } from '@muster/http';
 import { type Page } from './layout.ts';
 

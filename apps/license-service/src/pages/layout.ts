@@ -1,4 +1,4 @@
-/** What all pages have: a frame, the look of the product, and no script. */
+/** The common frame of all pages, with the style of the product and without scripts. */
 import { createPageFrame, type Html, html, type RenderedPage } from '@muster/http';
 import { type FastifyReply } from 'fastify';
 
@@ -46,7 +46,7 @@ export interface Page {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
-  /** What stands at its head beside the mark. */
+  /** The content of the header next to the name of the service. */
   readonly beside?: Html;
   readonly isNarrow?: boolean;
 }
@@ -68,7 +68,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .send(body);
 }
 
-/** A time as people read it, in UTC, which it says. */
+/** Formats a time for people, in UTC. */
 export const moment = (at: string | null, none = '–'): string =>
   at === null ? none : `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 

@@ -1,4 +1,4 @@
-/** The link in the mail of a purchase: by it a customer sees the machines of one license, and gives one up. */
+/** Links for the mail of a purchase. With one, a customer sees and releases the machines of a license. */
 import { sql } from '@muster/driver';
 import { type Db, Refused } from '../operators/transaction.ts';
 import { type License, getLicense } from '../operators/license.ts';
@@ -20,7 +20,7 @@ const long = (text: string): string =>
     .toString('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** The path of a license's page. Another key for the license ends it. */
+/** Makes the path of the page of a license. A new key for the license invalidates it. */
 export async function linkTo(
   db: Db,
   secrets: readonly (string | Buffer)[],

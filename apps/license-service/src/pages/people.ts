@@ -1,4 +1,4 @@
-/** How people sign in on the pages of support: at the operators' issuer, or by a token where there is none. */
+/** Sign-in to the support pages, with the operators' issuer or, without one, by a token. */
 import {
   ConfigError,
   type Cookies,
@@ -37,14 +37,14 @@ import { type Db, inTransaction, Refused } from '../operators/transaction.ts';
 import { type Page, sendPage } from './layout.ts';
 import { issuerProblemPage, leadOnPage, notGrantedPage, overPage, signInPage } from './sign-in.ts';
 
-/** Where people who work in support have their accounts. */
+/** The OpenID Connect issuer that has the accounts of support staff. */
 export interface OperatorsIssuer extends Issuer {
-  /** As the button says it. */
+  /** The name on the sign-in button. */
   readonly name: string;
 }
 
 export interface People {
-  /** The session's cookie, and what a browser is in the middle of. Throws where people could be overheard. */
+  /** Answers the session cookie settings. Throws if the connection is not secure. */
   readonly cookieFor: (request: FastifyRequest) => SessionCookie;
   readonly sessionOf: (db: Db, request: FastifyRequest) => Promise<Supporter | undefined>;
   readonly signInPage: (request: FastifyRequest) => Page;
@@ -55,31 +55,31 @@ const flowSeconds = 900;
 const callbackPath = '/support/callback';
 
 interface Flow extends IssuerQuestion {
-  /** Where the person was going. */
+  /** The path to open after sign-in. */
   readonly to: string;
 }
 
 const Address = z.email().max(320);
 const mostOfSubject = 255;
 
-/** The values of a claim, be it one or a list. */
+/** Answers the values of a claim, which may be a single value or a list. */
 const valuesOf = (claim: unknown): string[] =>
   [claim].flat().filter((one): one is string => typeof one === 'string');
 
-/** The address that the issuer says is theirs; undefined where it says none, or not that it is verified. */
+/** Answers the verified e-mail address of a person; undefined if the issuer has none. */
 const addressOf = ({ email, isVerified }: IssuerAnswer): string | undefined => {
   const read = Address.safeParse(email);
   return read.success && isVerified === true ? read.data : undefined;
 };
 
 export interface PeopleOptions extends OperatorsOptions {
-  /** Undefined: by tokens. */
+  /** The issuer; undefined if people sign in by token. */
   readonly issuer: OperatorsIssuer | undefined;
-  /** Over which the issuer is asked. */
+  /** The HTTP client for calls to the issuer. */
   readonly sender: Sender;
 }
 
-/** The session's cookie. Throws where people could be overheard. */
+/** Answers the session cookie settings. Throws Refused if the connection is not secure. */
 function cookieFor(options: PeopleOptions, request: FastifyRequest): SessionCookie {
   const baseUrl = baseUrlOf(options, request);
   try {
@@ -111,7 +111,7 @@ const pageFor = ({ issuer }: PeopleOptions, request: FastifyRequest, problem?: s
   });
 };
 
-/** What is known of a person after the issuer answered. */
+/** Starts the session of an authenticated person and answers its secret, or a page if they have no grant. */
 async function admit(db: Db, answer: IssuerAnswer, browser: Browser): Promise<string | Page> {
   const { subject, claims: said } = answer;
   const claims = (await claimsAskedFor(db))
@@ -149,7 +149,7 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
     const flow: Flow = { ...question, to: toOf(formOf(request)['to']) };
     const nonce = await inTransaction(pool, (db) => beginFlow(db, flow, flowSeconds));
     cookiesFor(options, request).set(reply, 'flow', nonce);
-    // Not by a redirect: browsers let a form lead to the pages alone that it names.
+    // This is not a redirect, because the form-action policy of the page lets a form lead only to listed origins.
     void reply.header('refresh', `0;url=${address}`);
     return sendPage(reply, leadOnPage(at.name, address));
   });
@@ -160,7 +160,7 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
 
   app.get(callbackPath, async (request, reply) => {
     const cookies = cookiesFor(options, request);
-    // It is used up by a try, whatever comes of that.
+    // One attempt uses up the nonce, even if it fails.
     const nonce = cookies.read(request, 'flow');
     const { flow, needed } = await inTransaction(pool, async (db) => ({
       flow: await endFlow<Flow>(db, nonce),

@@ -1,4 +1,4 @@
-/** A customer gives up a machine by the page, as the machine itself could: within the plan's transfers. */
+/** Releases a machine for a customer, with the same transfer limit as a release by the machine itself. */
 import { sql } from '@muster/driver';
 import { refusals } from '../activation/answers.ts';
 import { change } from '../operators/change.ts';

@@ -1,4 +1,4 @@
-/** The pages: the home page, a customer's page by the link of a mail, and those of support. Only forms change anything. */
+/** Routes of the home page, the customer pages and the support pages. Only POST forms change anything. */
 import {
   acceptsPages,
   type ErrorPage,
@@ -20,19 +20,19 @@ import { renderPage, sendPage } from './layout.ts';
 import { createPeople, type PeopleOptions } from './people.ts';
 import { addSupportRoutes } from './support-routes.ts';
 
-/** A page of another site may not send forms here; browsers say where a form comes from. */
+/** Throws unless the Origin header, which browsers set, shows that the form comes from this site. */
 function requireOwnPage({ headers, host }: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = headers;
   const isOwn = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
   if (!isOwn || (site !== undefined && site !== 'same-origin')) throw forbidden('other_origin');
 }
 
-/** Counts what an address asks for; throws 429. */
+/** Rate-limits requests per address. Throws 429. */
 async function throttle({ limiter, prefix, rate }: PeopleOptions, { ip }: FastifyRequest): Promise<void> {
   requireRoom(await limiter.take([{ key: `${prefix}:pages:${networkOf(ip)}`, rate }]), 'too_many_attempts');
 }
 
-/** Errors outside the pages too, such as overload: browsers show them as a page. */
+/** Renders errors as a page for browsers, including errors outside the pages, such as overload. */
 export const errorPage: ErrorPage = (request, { status, message }) =>
   acceptsPages(request) ? renderPage(problemPage(errorTitle(status), message, status)) : undefined;
 
@@ -67,7 +67,7 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
   });
 }
 
-/** A fault of ours, which tells nothing of the inside. */
+/** The response of an unexpected error, without internal details. */
 class Fault {
   readonly status = 500;
   readonly message = 'Something went wrong on our side. Try again.';

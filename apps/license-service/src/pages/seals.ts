@@ -1,4 +1,4 @@
-/** What pages give out and take back: links of mails. Sealed by a secret, so no table has them. */
+/** Signs the tokens in mailed links with a secret, so that no table needs to store them. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 const macBytes = 18;
@@ -8,7 +8,10 @@ function macOf(secret: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest().subarray(0, macBytes);
 }
 
-/** `<what>.<until>.<mac>`: `what` without a dot, counting until a time, for as long as what it is `boundTo` stays as it is. */
+/**
+ * Makes a token `<what>.<until>.<mac>` that is valid until a time. `what` must not contain a dot. The token becomes
+ * invalid if the value of `boundTo` changes.
+ */
 export function sealText(
   secrets: readonly (string | Buffer)[],
   { what, untilSeconds, boundTo = '' }: { what: string; untilSeconds: number; boundTo?: string },
@@ -19,7 +22,7 @@ export function sealText(
   return `${text}.${macOf(secret, `${text}.${boundTo}`).toString('base64url')}`;
 }
 
-/** What it names, before it is known whether it is genuine: to look up what it is bound to. */
+/** Answers the unverified `what` of a token, which is needed to look up the value that it is bound to. */
 export const namedIn = (text: string): string => text.split('.')[0] ?? '';
 
 export function isSealed(secrets: readonly (string | Buffer)[], text: string, boundTo = ''): boolean {

@@ -1,4 +1,4 @@
-/** What the pages of customers and of support share. */
+/** Functions that customer pages and support pages share. */
 import { type Form, unavailable } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Db, Refused } from '../operators/transaction.ts';
@@ -20,7 +20,7 @@ export function openedNow(options: Pick<PeopleOptions, 'opened'>): Opened {
   return opened;
 }
 
-/** Answers the file of a form for this license. */
+/** Answers the uploaded request file for this license. */
 export const upload = (
   options: PeopleOptions,
   db: Db,
@@ -29,7 +29,7 @@ export const upload = (
 ): Promise<Answered> =>
   answerUpload(db, openedNow(options), { request, licenseId, seconds: options.airGapSeconds });
 
-/** The answer, as a file; in words where it is a refusal, which the transaction has counted. */
+/** Sends the answer as a file download, or a refusal as a page. The transaction has already counted the refusal. */
 export const sendAnswered = (reply: FastifyReply, { answer, refused }: Answered): FastifyReply =>
   refused === undefined
     ? sendAnswer(reply, answer)

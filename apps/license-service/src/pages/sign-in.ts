@@ -1,11 +1,11 @@
-/** The pages on which people of support sign in. */
+/** Renders the sign-in pages of support. */
 import { html, type Html } from '@muster/http';
 import { type Page } from './layout.ts';
 
 export interface SignInPage {
-  /** Of the operators' issuer; undefined where people sign in by a token. */
+  /** The name of the operators' issuer; undefined if people sign in by token. */
   readonly issuerName: string | undefined;
-  /** Where the person goes after that. */
+  /** The path to open after sign-in. */
   readonly to: string;
   readonly problem: string | undefined;
 }
@@ -48,7 +48,7 @@ export const signInPage = ({ issuerName, to, problem }: SignInPage): Page => ({
   </section>`,
 });
 
-/** On the way to the issuer; browsers go on by themselves. */
+/** Renders the page that leads to the issuer. A refresh header makes browsers continue automatically. */
 export const leadOnPage = (name: string, address: string): Page => ({
   title: 'Continue to sign-in',
   isNarrow: true,
@@ -83,7 +83,7 @@ export const issuerProblemPage = (name: string): Page => ({
 });
 
 export interface NotGranted {
-  /** Undefined where the issuer says none that is verified. */
+  /** The verified e-mail address; undefined if the issuer has none. */
   readonly address: string | undefined;
   readonly subject: string;
 }

@@ -1,4 +1,4 @@
-/** The pages of support, for people who are signed in: searching licenses, and changing one. */
+/** Routes of the support pages, on which signed-in people search and change licenses. */
 import { sql } from '@muster/driver';
 import { forbidden, formOf } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -24,7 +24,7 @@ interface Support {
   readonly people: People;
 }
 
-/** Runs `work` for the person who is signed in; shows others where to sign in. */
+/** Runs `work` for the signed-in person. Shows the sign-in page to others. */
 async function forSupport(
   { options, people }: Support,
   request: FastifyRequest,
@@ -47,7 +47,7 @@ async function licenseFor(db: Db, { rights }: Supporter, id: string): Promise<Li
   return license;
 }
 
-/** The license that this person may change. */
+/** Reads a license and requires the right to change it. Throws if the person lacks the right. */
 async function licenseToChange(db: Db, supporter: Supporter, id: string): Promise<License> {
   const license = await licenseFor(db, supporter, id);
   if (supporter.rights.get(license.product)?.includes('change') !== true)
@@ -90,7 +90,7 @@ async function search(db: Db, { rights }: Supporter, query: string): Promise<Lic
   return [...found.values()];
 }
 
-/** What is searched for, as it may be asked: a line of some length. */
+/** Normalizes a search text to one line of limited length. */
 const queryOf = (given: unknown): string =>
   typeof given === 'string'
     ? given

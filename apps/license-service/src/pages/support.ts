@@ -1,4 +1,4 @@
-/** The pages of support: they find the license of a customer, and free a place by one button. */
+/** Renders the support pages, which find a customer's license and free its slots with one button. */
 import { html, type Html } from '@muster/http';
 import { type License } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
@@ -65,7 +65,7 @@ export function searchPage(supporter: Supporter, query: string, found: readonly 
   };
 }
 
-/** Why a machine was refused, and what helps. */
+/** Explanations of refusals, with their remedies. */
 const whyRefused: Readonly<Record<string, string>> = {
   other_machine: 'All places were taken by other machines. Free one of them above.',
   expired: 'The license had expired. Renew it.',
@@ -126,7 +126,7 @@ export interface LicensePage {
   readonly machines: readonly Machine[];
   readonly events: readonly LicenseEvent[];
   readonly denials: readonly Denial[];
-  /** For the customer, whole. */
+  /** The full URL of the customer page. */
   readonly link: string;
   readonly said?: string;
 }
@@ -152,7 +152,7 @@ const aboutLicense = ({ supporter, license, link }: LicensePage, mayChange: bool
       <dt>Transfers</dt>
       <dd>${license.transfers} of ${license.transferLimit}</dd>
       ${
-        // By it machines are released.
+        // The link allows its holder to release machines, so only people who may change the license see it.
         mayChange
           ? html`<dt>Customer’s page</dt>
               <dd><a href="${link}">Open the page of this license</a></dd>`

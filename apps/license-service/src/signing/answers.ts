@@ -1,4 +1,4 @@
-/** What every answer carries: whether it is the last word, that no cache may keep it, and a signature. */
+/** Adds a verdict, a no-store header and a signature to every answer. */
 import { createHash } from 'node:crypto';
 import { badRequest, malformed, missing } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -8,16 +8,16 @@ import { isNonce } from './sign-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the body that came with it; undefined where none did, or not all of it. */
+    /** The digest of the request body; undefined if there is none or it is incomplete. */
     bodyDigest: string | undefined;
-    /** Resolves when the body was read to its end, was cut off, or is too large. */
+    /** Resolves when the body is completely read, interrupted or too large. */
     bodyRead: Promise<void> | undefined;
-    /** What it is about, by its key or its own word: whose key signs the answer. */
+    /** The product whose key signs the answer: that of the license key or of the header License-Product. */
     product: string | undefined;
   }
 }
 
-/** For probes, many times a minute; they check no signature. */
+/** Paths of health probes, which are frequent and do not check signatures. */
 const forMachinesHere = new Set(['/livez', '/readyz']);
 
 const nonceOf = (request: FastifyRequest): string | undefined => {
@@ -26,15 +26,15 @@ const nonceOf = (request: FastifyRequest): string | undefined => {
 };
 
 /**
- * `final`: the service has decided. `retry`: it has not, and no client may take that for a refusal. A path that does not
- * exist says nothing of any license either.
+ * Answers `final` if the service has decided. Otherwise answers `retry`, which a client must not treat as a refusal. An
+ * unknown path also gives `retry`, because its 404 is not about any license.
  */
 const verdictOf = (status: number, isKnownPath: boolean): 'final' | 'retry' =>
   status === 429 || status >= 500 || !isKnownPath ? 'retry' : 'final';
 
 const isBodiless = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
-/** Computes the digest while the body is read. Call it in the turn in which the parser begins to listen. */
+/** Computes the digest of the body while it streams. Must be called in the tick in which the parser starts reading. */
 function readDigest(request: FastifyRequest, payload: Readable): void {
   const { bodyLimit } = request.routeOptions;
   const digest = createHash('sha256');
@@ -53,7 +53,7 @@ function readDigest(request: FastifyRequest, payload: Readable): void {
   });
 }
 
-/** Refusals that the framework gives before it reads the body. */
+/** Statuses that the framework answers before it reads the body. */
 const refusedUnread = new Set([405, 415]);
 
 export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | undefined): void {
@@ -63,12 +63,12 @@ export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | un
     if (!isBodiless(request)) readDigest(request, payload);
     done(null, payload);
   });
-  // What is no JSON is one and the same refusal here, whatever it calls itself; read all the same, to be signed.
+  // Every other content type is refused alike. The body is still read, because the signature covers its digest.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
     done(malformed('content_type', 'Send application/json.'));
   });
 
-  // After the body has come, so that the refusal is signed for it.
+  // Validate after the body has arrived, so that the signature of a refusal covers it.
   app.addHook('preValidation', (request, _reply, done) => {
     const isUnfit = request.headers['license-nonce'] !== undefined && nonceOf(request) === undefined;
     if (isUnfit) {
@@ -109,7 +109,7 @@ export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | un
   });
 }
 
-/** Of the product that `?product=` names, and of the usual one else: no client believes the keys of another. */
+/** Publishes the keys of the product `?product=` or of the default product. Clients trust only their own product. */
 export function addPublishedKeys(app: FastifyInstance, opened: () => Opened | undefined): void {
   app.get<{ Querystring: { product?: unknown } }>('/.well-known/license-keys.json', (request, reply) => {
     const { product: named } = request.query;
@@ -118,7 +118,7 @@ export function addPublishedKeys(app: FastifyInstance, opened: () => Opened | un
     return (
       reply
         .header('content-type', 'application/jwk-set+json')
-        // Much shorter than the time between the publication of a key and its use.
+        // The cache time is much shorter than the time between the publication of a key and its use.
         .header('cache-control', 'public, max-age=300')
         .send(JSON.stringify({ keys: product?.keys.published ?? [] }))
     );

@@ -1,27 +1,27 @@
 /**
- * What is signed to be kept: `<kind>.<payload>.<signature>`, both base64url; the signature is Ed25519 over the ASCII bytes
- * before the second dot, so that openssl alone can check it, and no kind can be taken for another. Certificates are the right to
- * run offline on one machine until a time: `lic1` of a license, `trial1` of a trial.
+ * Signed texts that clients keep: `<kind>.<payload>.<signature>`, with payload and signature in base64url. The Ed25519
+ * signature covers the ASCII bytes before the second dot, including the kind, so that openssl alone can verify it.
+ * A certificate allows one machine to run offline until a time: `lic1` for a license, `trial1` for a trial.
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { Features } from '../features.ts';
 
 export const CertificatePayload = z.object({
-  /** The id of the license, or of the trial. */
+  /** The ID of the license or trial. */
   lic: z.string(),
   plan: z.string(),
-  /** What the license lets people do, on the day of the certificate. */
+  /** The features of the license at the time of signing. */
   features: Features,
-  /** SHA-256 of the machine's id, base64url. */
+  /** The SHA-256 of the machine ID, in base64url. */
   machine: z.string(),
   iat: z.int(),
   exp: z.int(),
-  /** Of a slot that is lent, for how many seconds each time. */
+  /** The duration of a slot lease in seconds; missing if slots are not leased. */
   lease: z.int().optional(),
-  /** Of a product other than the usual one. */
+  /** The product; missing for the default product. */
   product: z.string().optional(),
-  /** Which of the published keys signed it. */
+  /** The ID of the published key that signed the certificate. */
   kid: z.string(),
 });
 export type CertificatePayload = z.infer<typeof CertificatePayload>;
@@ -29,7 +29,7 @@ export type CertificatePayload = z.infer<typeof CertificatePayload>;
 export const certificateKinds = ['lic1', 'trial1'] as const;
 export type CertificateKind = (typeof certificateKinds)[number];
 
-/** `<kind>.<payload>.<signature>`. */
+/** Signs a payload as `<kind>.<payload>.<signature>`. */
 export function signText(key: KeyObject, kind: string, payload: object): string {
   const signed = `${kind}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`;
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
@@ -41,7 +41,7 @@ export const signCertificate = (
   kind: CertificateKind = 'lic1',
 ): string => signText(key, kind, payload);
 
-/** The payload of a certificate that one of these keys signed; it may have ended since. Undefined for all else. */
+/** Verifies a certificate and answers its payload, even if it has expired; undefined if it is invalid. */
 export function readCertificate(
   text: string,
   keyOf: (kid: string) => KeyObject | undefined,

@@ -1,11 +1,11 @@
-/** Seals what lies in the database with a secret that does not: AES-256-GCM, the name of the thing sealed with it. */
+/** Encrypts values in the database with AES-256-GCM, with their name as associated data and a separate secret. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 const cipher = 'aes-256-gcm';
 
-/** The secret may be any text of an operator's, so it is stretched to a key of the cipher's. */
+/** Derives the cipher key from the secret, which may be any text. */
 const keyOf = (secret: string | Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', 'muster license-service seal', 32));
 
@@ -17,7 +17,7 @@ export function seal(secret: string | Buffer, name: string, plain: Buffer): Buff
   return Buffer.concat([nonce, sealing.getAuthTag(), body]);
 }
 
-/** Undefined where it was sealed with another secret, or under another name, or damaged. */
+/** Decrypts a value. Answers undefined if the secret or the name differs or the value is damaged. */
 export function unseal(secret: string | Buffer, name: string, sealed: Buffer): Buffer | undefined {
   const opening = createDecipheriv(cipher, keyOf(secret), sealed.subarray(0, nonceBytes));
   opening.setAAD(Buffer.from(name));

@@ -5,13 +5,13 @@ import { component, createSignatureSync } from 'http-message-sig';
 import { answerSigner, digestOf } from './sign-answer.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
-// With a status in it, as any thumbprint may have.
+// A key ID may contain the placeholder status, because it is a thumbprint.
 const kid = 'a-key-599';
 const signAnswer = answerSigner({ kid, key: privateKey });
 
 const ofRequest = (name: string) => component(name, { req: true });
 
-/** The same answer as the library signs it when it is asked for this one alone. */
+/** Signs an answer directly with the library, without a prepared form. */
 function byLibrary(
   method: string,
   target: string,

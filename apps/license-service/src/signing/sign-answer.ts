@@ -1,7 +1,7 @@
 /**
- * Signs answers by RFC 9421, HTTP Message Signatures: an answer that was made up or changed on the way, or given to
- * another question, does not check. The body of the question is signed by its digest, and what a client sends as
- * License-Nonce too, so that an old answer cannot be given again.
+ * Signs answers by RFC 9421, HTTP Message Signatures. Clients detect an answer that was forged, changed or meant for
+ * another request. The signature covers the digest of the request body and the header License-Nonce, which prevents the
+ * replay of an old answer.
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { component, createSignatureSync } from 'http-message-sig';
@@ -9,7 +9,7 @@ import { component, createSignatureSync } from 'http-message-sig';
 const ofRequest = (name: string) => component(name, { req: true });
 const always = ['@status', 'content-digest', ofRequest('@method'), ofRequest('@path'), ofRequest('@query')];
 
-/** What a question may have besides, and may be without. */
+/** Flags of the optional parts of a request. */
 interface Has {
   readonly body: boolean;
   readonly nonce: boolean;
@@ -21,27 +21,27 @@ const componentsOf = (has: Has) => [
   ...(has.nonce ? [ofRequest('license-nonce')] : []),
 ];
 
-/** The request as it came: its target is path and query, or an absolute URL. */
+/** A request as received. Its target is a path with query, or an absolute URL. */
 export interface Asked {
   readonly method: string;
   readonly target: string;
-  /** The digest of the body, counted here: what a header of the request says of it does not matter. */
+  /** The digest of the body as computed by the service, independent of the request headers. */
   readonly digest: string | undefined;
-  /** The client's License-Nonce. */
+  /** The value of the header License-Nonce. */
   readonly nonce: string | undefined;
 }
 
-/** A body's digest as the header Content-Digest writes it (RFC 9530). */
+/** Formats the digest of a body for the header Content-Digest (RFC 9530). */
 export const digestOf = (content: string | Buffer): string =>
   `sha-256=:${hash('sha256', content, 'base64')}:`;
 
-/** What a nonce may be: printable ASCII. */
+/** Answers true if a text is a valid nonce: 1 to 256 printable ASCII characters. */
 export const isNonce = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
 
-/** Scheme and authority of a target in absolute form, as proxies are asked (RFC 9112, 3.2.2). */
+/** The scheme and authority of a target in absolute form, which proxies receive (RFC 9112, 3.2.2). */
 const authority = /^https?:\/\/[^/?#]*/i;
 
-/** Path and query of a target; `/` where it has none, as `*` and an authority alone have. */
+/** Answers the path and query of a target; `/` for targets without a path, such as `*` or an authority. */
 function pathAndQuery(target: string): string {
   if (target.startsWith('/')) return target;
   if (!authority.test(target)) return '/';
@@ -49,22 +49,22 @@ function pathAndQuery(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** A request's target may have bytes that no URL has; they are signed as every client library writes them. */
+/** Percent-encodes bytes of a target that are not valid in URLs, like client libraries do. */
 const asciiTarget = (target: string): string =>
   pathAndQuery(target).replace(
     /[^\x21-\x7e]|#/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
 
-/** Any host will do: none is signed, since the service may be reached by several. */
+/** An arbitrary host. It is not signed, because the service may have several host names. */
 const origin = 'http://license-service';
 
-/** Of the signature, among others that proxies may add. */
+/** The label of our signature, to tell it from signatures that proxies may add. */
 const label = 'license';
 
 const anyStatus = 599;
 
-/** What is different in each answer, as it stands in a form; none can stand anywhere else, in a key's name neither. */
+/** The placeholders of the variable parts in a form. None of them can occur elsewhere, not even in a key ID. */
 const places = {
   status: `"@status": ${anyStatus}`,
   digest: 'DIGEST-HERE',
@@ -78,7 +78,7 @@ const places = {
 type Place = keyof typeof places;
 type Values = Readonly<Record<Place, string>>;
 
-/** A text with places in it, cut at them. */
+/** Splits a text at its placeholders and answers a function that fills them in. */
 function cut(text: string): (values: Values) => string {
   const pattern = new RegExp(
     `(${Object.values(places)
@@ -86,7 +86,7 @@ function cut(text: string): (values: Values) => string {
       .join('|')})`,
   );
   const nameOf = new Map(Object.entries(places).map(([name, place]) => [place as string, name as Place]));
-  // What stands between the places, one more than there are of them.
+  // Even indexes have the fixed texts, odd indexes the placeholders between them.
   const pieces = text.split(pattern);
   const [first = '', ...fixed] = pieces.filter((_, index) => index % 2 === 0);
   const names = pieces.flatMap((piece) => nameOf.get(piece) ?? []);
@@ -99,14 +99,14 @@ function cut(text: string): (values: Values) => string {
 }
 
 interface Form {
-  /** What is signed. */
+  /** Fills in the signature base, the text to sign. */
   readonly base: (values: Values) => string;
   readonly input: (values: Values) => string;
 }
 
 /**
- * What the library makes of an answer with a place for each value. It is the same for every answer by one key, and the
- * library takes twice the time of the signature itself to make it; so each form is made once.
+ * Lets the library build the texts of an answer with placeholders. They are the same for all answers by one key. Building
+ * them takes twice as long as signing, so each form is built once.
  */
 function makeForm(kid: string, has: Has): Form {
   let base = '';
@@ -144,7 +144,7 @@ export type SignAnswer = (
   answer: { readonly status: number; readonly content: string | Buffer },
 ) => Record<'content-digest' | 'signature' | 'signature-input', string>;
 
-/** Makes ready to sign with one key. */
+/** Creates a function that signs answers with one key. */
 export function answerSigner({ kid, key }: { readonly kid: string; readonly key: KeyObject }): SignAnswer {
   const pair = (body: boolean) => ({
     plain: makeForm(kid, { body, nonce: false }),
@@ -158,7 +158,7 @@ export function answerSigner({ kid, key }: { readonly kid: string; readonly key:
     const values = {
       ...{ status: `"@status": ${status}`, digest, method, bodyDigest: bodyDigest ?? '', nonce: nonce ?? '' },
       path: query === -1 ? url : url.slice(0, query),
-      // What has no query is signed as if it had an empty one (RFC 9421, 2.2.7).
+      // A missing query is signed like an empty one (RFC 9421, 2.2.7).
       query: query === -1 ? '?' : url.slice(query),
       created: String(Math.floor(Date.now() / 1_000)),
     };

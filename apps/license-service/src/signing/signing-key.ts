@@ -1,4 +1,4 @@
-/** Ed25519 keys with which the service signs, as they lie in the database and as they are published. */
+/** Ed25519 signing keys, in their stored and their published form. */
 import {
   createHash,
   createPrivateKey,
@@ -20,7 +20,7 @@ export interface PublicKey {
   readonly alg: 'EdDSA';
 }
 
-/** The name of a key: its thumbprint (RFC 7638). */
+/** Computes the ID of a key: its thumbprint (RFC 7638). */
 const kidOf = (x: string): string =>
   createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest('base64url');
 
@@ -28,7 +28,7 @@ const publicKeyOf = (raw: Buffer, kid: string): PublicKey => ({
   ...{ kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url'), kid, use: 'sig', alg: 'EdDSA' },
 });
 
-/** For checking what was signed with it. */
+/** Converts a public key for verifying signatures. */
 export const toKeyObject = ({ kty, crv, x }: PublicKey): KeyObject =>
   createPublicKey({ format: 'jwk', key: { kty, crv, x } });
 
@@ -60,14 +60,14 @@ export interface Signer {
   readonly signAnswer: SignAnswer;
 }
 
-/** What the service needs of its keys at a time. */
+/** The current keys of a product. */
 export interface Keys {
-  /** Who signs now; undefined where none is due, or none opens with the seal. */
+  /** The signing key in use; undefined if no key is active or none can be decrypted. */
   readonly signer: Signer | undefined;
   readonly published: readonly PublicKey[];
 }
 
-/** Of each product: the keys that are published, and of those that are due and not retired the newest that opens. */
+/** Loads the published keys of each product and its newest active key that can be decrypted. */
 export async function loadKeys(
   pool: Pool,
   sealSecrets: readonly (string | Buffer)[],

@@ -1,4 +1,4 @@
-/** The path of trials. It is counted as activations are; one that begins costs its address what a failure costs. */
+/** Registers the trial path. It is rate-limited like activations. Starting a trial counts as a failure of its address. */
 import { unavailable } from '@muster/http';
 import { type FastifyInstance } from 'fastify';
 import { tooManyAttempts } from '../activation/answers.ts';
@@ -38,7 +38,7 @@ export function addTrialRoutes(
       reply.headers(admission.headers);
       if (admission.verdict === 'refused') throw tooManyAttempts(admission.retryAfterSeconds);
       const trial = await trialOf(pool, { product: product.name, hasher: now.hasher, machineId });
-      // Ids can be made up: who begins trials all day long is slowed down, and who asks again is not.
+      // Machine IDs can be invented, so callers that start many trials are slowed down. Repeated calls are not.
       if (trial?.isNew !== true) admission.succeeded();
       if (trial === undefined) throw noTrials();
       const over = overWith(trial);

@@ -1,4 +1,4 @@
-/** Trials: a program runs for some days without a key, once on each machine, however often it asks. */
+/** Trials: a program may run for some days without a key, once per machine. */
 import { newId, type Pool, sql } from '@muster/driver';
 import { type ApiError, forbidden, missing } from '@muster/http';
 import { ask } from '../database.ts';
@@ -10,17 +10,17 @@ import { type Signer } from '../signing/signing-key.ts';
 
 export interface Trial {
   readonly id: string;
-  /** It begins with this call. */
+  /** True if the trial started with this call. */
   readonly isNew: boolean;
   readonly features: Features;
   readonly now: string;
   readonly startedAt: string;
   readonly endsAt: string;
-  /** When a key was activated on the machine. */
+  /** The time at which a key was activated on the machine; null if none was. */
   readonly convertedAt: string | null;
 }
 
-/** The trial of a machine, which begins where it has none; undefined where the product has no trials. One round trip. */
+/** Answers the trial of a machine and starts it if there is none; undefined if the product has no trials. */
 export async function trialOf(
   pool: Pool,
   { product, hasher, machineId }: { product: string; hasher: MachineHasher; machineId: string },
@@ -37,7 +37,7 @@ export async function trialOf(
 
 export const noTrials = (): ApiError => missing('no_trials');
 
-/** Why a trial lets nothing run any more; undefined where it does. */
+/** Answers the refusal of a trial that is over; undefined if it still runs. */
 export function overWith({ convertedAt, now, endsAt }: Trial): ApiError | undefined {
   if (convertedAt !== null) return forbidden('trial_converted');
   return Date.parse(now) >= Date.parse(endsAt) ? forbidden('trial_ended') : undefined;
@@ -45,7 +45,7 @@ export function overWith({ convertedAt, now, endsAt }: Trial): ApiError | undefi
 
 const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1_000);
 
-/** It lives as long as the trial: asking again moves nothing, so there is nothing to renew. */
+/** Signs a certificate that is valid until the end of the trial, so it never needs renewal. */
 export const trialCertificate = (
   { id, features, now, endsAt }: Trial,
   product: string,

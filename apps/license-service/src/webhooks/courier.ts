@@ -1,6 +1,6 @@
 /**
- * Tells endpoints of what happened. The rows that say what is to be told were written with the events; a try takes its
- * rows for a minute, so of several processes one tries, and what a process that died had taken is tried by the next.
+ * Delivers webhooks. A trigger wrote the delivery rows with the events. An attempt claims its rows for a minute, so that
+ * only one process sends them. If that process dies, another one retries after the minute.
  */
 import { newId, type Pool, sql } from '@muster/driver';
 import { type NamedNetwork, nextTryInSeconds } from '@muster/outbound';
@@ -14,22 +14,22 @@ import { type Happened, messageOf, testMessage } from './message.ts';
 
 export interface CourierOptions {
   readonly pool: Pool;
-  /** Undefined until the service could read its secrets. */
+  /** Answers the sealing of secrets; undefined until the service has read them. */
   readonly sealing: () => Sealing | undefined;
   readonly networks: readonly NamedNetwork[];
   readonly logger: Logger;
-  /** Certificate authorities to believe beside those of the machine, for specs. */
+  /** Additional trusted certificate authorities, for specs. */
   readonly ca?: string;
 }
 
 export interface Courier {
-  /** Begins to send what is due, and waits for no receiver. */
+  /** Starts sending due deliveries without waiting for receivers. */
   readonly begin: () => Promise<void>;
-  /** The same, and waits for what came of it; answers how many tries it made. */
+  /** Sends due deliveries and waits for their outcomes. Answers the number of attempts. */
   readonly send: () => Promise<number>;
-  /** One message of no event. */
+  /** Sends a test message that belongs to no event. */
   readonly test: (endpoint: WebhookEndpoint) => Promise<Tried>;
-  /** Begins no try more, and waits for those under way. */
+  /** Starts no more attempts and waits for the running ones. */
   readonly close: () => Promise<void>;
 }
 
@@ -38,22 +38,22 @@ interface Due extends Happened {
   readonly endpointId: string;
   readonly eventId: string;
   readonly licenseId: string;
-  /** Tries that were made, this one included. */
+  /** The number of attempts, including this one. */
   readonly tries: number;
   readonly url: string;
   readonly sealed: Buffer;
   readonly sealedBefore: Buffer | null;
 }
 
-/** Of one endpoint at a time, so that one that is slow takes no more. */
+/** The most concurrent attempts per endpoint, so that a slow receiver cannot occupy more. */
 const mostOfOne = 8;
-/** Longer than a try takes. */
+/** The time for which an attempt claims its rows. It is longer than an attempt takes. */
 const takenSeconds = 60;
 
 interface Which {
-  /** Endpoints of which none is taken. */
+  /** The endpoints to skip. */
   readonly not: readonly string[];
-  /** Of this one alone. */
+  /** The only endpoint to take deliveries of; null for all. */
   readonly only: string | null;
 }
 
@@ -76,7 +76,7 @@ const takeDue = (db: Db, { not, only }: Which): Promise<Due[]> =>
 
 type Outcome = Pick<WebhookAnswer, 'tried' | 'retryAfterSeconds'>;
 
-/** Marks a delivery as done, as given up, or to be tried again: not before its receiver wants it. */
+/** Marks a delivery as delivered, as given up, or for a retry that respects the receiver's Retry-After. */
 async function settle(
   db: Db,
   due: Due,
@@ -92,7 +92,7 @@ async function settle(
 
 export function createCourier({ pool, sealing, networks, logger, ca }: CourierOptions): Courier {
   const sender = createSender({ networks, ...(ca !== undefined && { ca }) });
-  /** The tries of this process that are under way, by their endpoints: each waits for its own receiver alone. */
+  /** The running attempts of this process by endpoint, so that a slow receiver does not delay the others. */
   const busy = new Map<string, Promise<number>>();
   let isClosed = false;
 
@@ -122,7 +122,7 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
 
   const take = (which: Which): Promise<Due[]> => inTransaction(pool, (db) => takeDue(db, which));
 
-  /** One portion after another, while there are whole ones; answers how many tries it made. */
+  /** Delivers batch after batch until one is not full. Answers the number of attempts. */
   const deliverAll = async (endpointId: string, first: readonly Due[], seals: Sealing): Promise<number> => {
     let count = 0;
     try {
@@ -141,7 +141,7 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
     return count;
   };
 
-  /** Answers what is under way by then, one for each endpoint. */
+  /** Starts deliveries and answers one promise per endpoint with its number of attempts. */
   const begin = async (): Promise<Promise<number>[]> => {
     const seals = sealing();
     if (seals === undefined) return [];

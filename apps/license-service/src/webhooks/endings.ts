@@ -1,21 +1,21 @@
-/** What time alone brings about: that licenses end soon, that they ended, and that what was told long ago is forgotten. */
+/** Scheduled work: records events for licenses that expire or expire soon, and deletes old deliveries. */
 import { newId, sql } from '@muster/driver';
 import { type Db } from '../operators/transaction.ts';
 
-/** So long before its end a license is told of. */
+/** The time before the end of a license at which its event `expiring` is recorded. */
 export const noticeSeconds = 7 * 86_400;
 const atOnce = 500;
 const keptDays = 30;
 
-/** Which licenses, and what they were told of when this is done. */
+/** The kinds of events, with the value of `expiry_told` that marks them as recorded. */
 const stages = [
   { kind: 'expired', told: 2, until: sql`clock_timestamp()` },
   { kind: 'expiring', told: 1, until: sql`clock_timestamp() + make_interval(secs => ${noticeSeconds})` },
 ] as const;
 
 /**
- * Writes an event for each license that ends soon or has ended, once for each end. Answers whether there may be more. What
- * another process is at is left to it.
+ * Records an event for each license that expires soon or has expired, once for each end. Skips licenses that another
+ * process has locked. Answers true if more may remain.
  */
 export async function tellOfEndings(db: Db): Promise<boolean> {
   let isMore = false;
@@ -39,7 +39,7 @@ export async function tellOfEndings(db: Db): Promise<boolean> {
   return isMore;
 }
 
-/** Removes a portion of the deliveries that were settled long ago; whether there may be more. */
+/** Deletes a batch of deliveries that were settled long ago. Answers true if more may remain. */
 export async function forgetDeliveries(db: Db): Promise<boolean> {
   const gone = await db.all(sql`delete from licenses.webhook_deliveries where id in (
        select id from licenses.webhook_deliveries

@@ -1,4 +1,4 @@
-/** What a receiver of webhooks is told: what happened, and the license as it is now. */
+/** The body of a webhook: the event and the current license. */
 import { toRecord } from '../api/records.ts';
 import { type License } from '../operators/license.ts';
 
@@ -9,7 +9,7 @@ export interface Happened {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** In the form that Standard Webhooks proposes; no key and no machine's id is in it. */
+/** Builds the body in the form of Standard Webhooks. It contains no key and no machine ID. */
 export const messageOf = ({ kind, actor, at, data }: Happened, license: License): string =>
   JSON.stringify({
     type: `license.${kind}`,
