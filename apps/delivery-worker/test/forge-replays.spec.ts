@@ -1,6 +1,6 @@
 /** Parked facts are read again when the branch or the pull request of work becomes known. */
 import { describe, expect, it } from '@jest/globals';
-import { pullEvent, pullUrl, shaOf } from '@muster/testing/github';
+import { pullEvent, pullUrl, reviewEvent, shaOf } from '@muster/testing/github';
 import { life, useAskedForge } from './asked-forge.ts';
 import { deliver } from './forge-deliveries.ts';
 
@@ -41,6 +41,22 @@ describe('a fact that came before its work was known is recorded', () => {
     await lease().acquire({ targetType: 'story', targetId: now.storyId });
     await settle();
     expect((await executionNow()).git?.headSha).toBe(a);
+  });
+});
+
+describe('several facts that came before their work was known', () => {
+  it('are all recorded, each on top of the earlier ones', async () => {
+    await start();
+    const requested = reviewEvent(life, 'changes_requested', a, 2, 7);
+    const approved = reviewEvent(life, 'approved', a, 3, 8);
+    for (const delivery of [opened(), requested, approved]) {
+      const { outcome } = await deliver(world, now.people, now.connection, delivery);
+      expect(outcome.map(({ result }) => result)).toEqual(['parked']);
+    }
+    await handIn();
+    await settle();
+    // The approval by one reviewer does not replace the request of another.
+    expect((await executionNow()).needsRework).toBe(true);
   });
 });
 

@@ -58,6 +58,8 @@ export async function asSystem<Result>(
   const perform: PerformAsSystem = async (operation, on, params) => {
     const handler = environment.handlers.get(operation.name);
     if (handler === undefined) throw new Error(`${operation.name} has no handler here`);
+    // The operation must see the writes of those before it, and not overwrite them with what it read earlier.
+    db.flush();
     const { at } = await db.one(enter(on));
     if (isBarred(operation) && (await holdOpen(db))) throw refusal('archived');
     const parsed = parseParams(operation, params);
