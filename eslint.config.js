@@ -1,17 +1,17 @@
-// What lint says of the graph of projects: who may import whom, and what a manifest has to name. All else is oxlint's
-// (.oxlintrc.json), which needs types and is ten times as fast.
+// Checks the project graph: the imports between projects, and the dependencies that a manifest names. oxlint
+// checks everything else (.oxlintrc.json). oxlint can use types and is ten times as fast.
 import { createProjectGraphAsync, readCachedProjectGraph } from '@nx/devkit';
 import nx from '@nx/eslint-plugin';
 import * as tsParser from '@typescript-eslint/parser';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import jsoncParser from 'jsonc-eslint-parser';
 
-// Without a project graph Nx's rules skip themselves with a mere warning. Nx makes a fresh one before its tasks;
-// anybody else (an editor, a bare `eslint`) gets it made here, and where that fails lint fails.
+// Without a project graph Nx's rules skip themselves with only a warning. Nx creates a graph before its
+// tasks. For an editor or a bare `eslint` it is created here, and lint fails if that fails.
 if (process.env.NX_TASK_TARGET_PROJECT === undefined) await createProjectGraphAsync();
 readCachedProjectGraph();
 
-/** Who may import whom. A project keeps every line whose tag it carries. */
+/** Allowed imports between projects. A project follows every rule whose tag it has. */
 const boundaries = [
   {
     sourceTag: 'type:contract',
@@ -22,7 +22,8 @@ const boundaries = [
     sourceTag: 'type:platform',
     onlyDependOnLibsWithTags: ['type:contract', 'type:platform'],
   },
-  // The libraries of the database stand on one another: driver and migrations below placement, and tenancy on top.
+  // Database libraries form layers: driver and migrations at the bottom, placement above them, and tenancy on
+  // top.
   { sourceTag: 'scope:driver', onlyDependOnLibsWithTags: ['type:contract', 'scope:tracing'] },
   { sourceTag: 'scope:migrations', onlyDependOnLibsWithTags: ['type:contract'] },
   {
@@ -30,13 +31,13 @@ const boundaries = [
     onlyDependOnLibsWithTags: ['type:contract', 'scope:driver', 'scope:migrations'],
   },
   {
-    // Domains meet through events and jobs, never by import; people is their common core.
+    // Domains interact through events and jobs, never by import. They all may import organizations.
     sourceTag: 'type:domain',
     onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'scope:organizations'],
     bannedExternalImports: ['fastify', '@fastify/*', 'bullmq', 'ioredis', '@modelcontextprotocol/*'],
   },
   {
-    // All domains in one, and nothing of its own.
+    // Combines all domains and contains nothing else.
     sourceTag: 'type:composition',
     onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:domain'],
     bannedExternalImports: ['*'],
@@ -50,7 +51,7 @@ const boundaries = [
     onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:client'],
   },
   {
-    // Of board and delivery, the tables that diagrams are drawn from.
+    // Tools may import board and delivery, because diagrams are drawn from their tables.
     sourceTag: 'type:tools',
     onlyDependOnLibsWithTags: [
       'type:contract',
@@ -59,11 +60,11 @@ const boundaries = [
       'scope:organizations',
       'scope:board',
       'scope:delivery',
-      // What is proven without HTTP in between.
+      // Some proofs call operations without HTTP.
       'type:composition',
-      // Proofs send the requests that specs do.
+      // Proofs send the requests that specs send.
       'type:testing',
-      // Servers, databases and apps that tools start.
+      // The package that starts servers, databases and apps for tools.
       'scope:tools',
     ],
   },
@@ -81,13 +82,13 @@ const boundaries = [
     bannedExternalImports: ['bullmq', 'ioredis'],
   },
   {
-    // The gateway reaches the product over HTTP alone.
+    // The gateway reaches the product only over HTTP.
     sourceTag: 'scope:mcp-gateway',
     onlyDependOnLibsWithTags: ['type:contract', 'type:client', 'scope:http'],
     bannedExternalImports: ['kysely', 'pg'],
   },
   {
-    // A page and what serves it: all else it asks the public API for.
+    // The console's pages and their server use only the public API.
     sourceTag: 'scope:console',
     onlyDependOnLibsWithTags: ['type:contract', 'type:client', 'scope:http'],
     bannedExternalImports: ['kysely', 'pg'],
@@ -103,17 +104,20 @@ const boundaries = [
     ],
   },
   {
-    // It goes into other people's programs.
+    // This library becomes a part of customers' programs.
     sourceTag: 'scope:license-client',
     onlyDependOnLibsWithTags: [],
     bannedExternalImports: ['*'],
   },
 ];
 
-/** What an app's specs may also import: what it promises is promised to this client. */
+/**
+ * Projects that an app's specs may import in addition. The license service's promises are tested with its
+ * client.
+ */
 const inSpecs = { 'scope:license-service': ['scope:license-client'] };
 
-/** Specs may also use the test world and whatever package helps to test. */
+/** Specs may also use libs/testing and any package for tests. */
 const boundariesInSpecs = boundaries.map(({ sourceTag, onlyDependOnLibsWithTags }) => ({
   sourceTag,
   onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, 'type:testing', ...(inSpecs[sourceTag] ?? [])],
@@ -124,9 +128,11 @@ const enforceBoundaries = (depConstraints, allow = []) => [
   {
     depConstraints,
     allow,
-    // A dynamic import is about what a process loads; whoever needs the module at once imports it as usual.
+    // A dynamic import decides when a process loads a module. It does not create a dependency that a static
+    // import would not create.
     checkDynamicDependenciesExceptions: ['.*'],
-    // The specs of what the test world is made of use that world: a circle of specs, not of products.
+    // The specs of libraries on which libs/testing is built use libs/testing. This is a cycle of specs, not
+    // of products.
     ignoredCircularDependencies: [['tag:type:testing', '!tag:type:testing']],
   },
 ];
@@ -144,14 +150,15 @@ export default defineConfig(
     rules: { '@nx/enforce-module-boundaries': enforceBoundaries(boundariesInSpecs) },
   },
   {
-    // What tools start comes from the package @muster/tools; the folders of one family find each other by path.
+    // Tools import servers and apps from the package @muster/tools. Related folders import each other by
+    // path.
     files: ['tools/**/*.ts'],
     rules: {
       '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, ['^(\\.\\./)+(jest|deploy|tour)/']),
     },
   },
   {
-    // The dependency graph, and with it `nx affected`, is as honest as these manifests.
+    // The dependency graph and `nx affected` are only correct if these manifests are.
     files: ['apps/*/package.json', 'libs/*/package.json'],
     plugins: { '@nx': nx },
     languageOptions: { parser: jsoncParser },
