@@ -1,10 +1,11 @@
 # Each program of Muster is a target: docker build --target coordination-api --tag muster/coordination-api .
-# What is built here stands in .dockerignore; what an image holds is the bundle of tools/build/build-app.ts and Node.
+# .dockerignore lists the files that reach a build. An image contains the bundle of tools/build/build-app.ts
+# and Node.
 
-# As in .node-version.
+# The version in .node-version.
 ARG NODE_VERSION=24.21.0
 
-# Bundles are the same everywhere: they are made on the machine that builds, whatever it builds for.
+# Bundles are independent of the platform, so they are built on the platform of the build machine.
 FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS manifests
 WORKDIR /work
 COPY package.json package-lock.json ./
@@ -13,8 +14,8 @@ COPY libs libs
 COPY tools/package.json tools/package.json
 RUN find apps libs -type f -not -name package.json -delete && find apps libs -type d -empty -delete
 
-# While no manifest changes, the packages are those of the build before. (COPY --parents says it in a line, and builders
-# other than BuildKit do not know it.)
+# This layer contains only manifests, so the installed packages stay cached until a manifest changes. `COPY
+# --parents` would do this in one line, but only BuildKit supports it.
 FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS packages
 WORKDIR /work
 COPY --from=manifests /work ./
@@ -32,7 +33,7 @@ RUN node tools/build/build-app.ts apps/coordination-api
 FROM sources AS build-delivery-worker
 COPY apps/delivery-worker apps/delivery-worker
 RUN node tools/build/build-app.ts apps/delivery-worker
-# A volume takes its owner from the folder that it covers.
+# A volume takes its owner from the folder over which it is mounted.
 RUN mkdir mail
 
 FROM sources AS build-mcp-gateway
@@ -51,7 +52,7 @@ RUN node tools/build/build-app.ts apps/docs
 FROM sources AS build-sign-in
 COPY apps/sign-in apps/sign-in
 RUN node tools/build/build-app.ts apps/sign-in
-# A volume takes its owner from the folder that it covers.
+# A volume takes its owner from the folder over which it is mounted.
 RUN mkdir mail
 
 FROM sources AS build-console
@@ -63,15 +64,16 @@ COPY apps/cli apps/cli
 COPY apps/runner apps/runner
 RUN node tools/build/build-app.ts apps/cli
 
-# Of the machine that it will run on.
+# Node for the platform on which the image will run.
 FROM node:${NODE_VERSION}-trixie-slim AS node
 
-# The libraries that Node is linked with, certificates, and no shell. User 65532 owns nothing in it.
+# The libraries to which Node is linked, certificates, and no shell. User 65532 owns no files here.
 FROM gcr.io/distroless/cc-debian13:nonroot AS program
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
-# Young objects get 16 MiB and glibc two arenas: a third less memory under load, and no slower. The map of a bundle is
-# beside it and read by nobody, which would cost each process 75 MiB: NODE_OPTIONS=--enable-source-maps reads it.
+# 16 MiB for young objects and two arenas for glibc take a third less memory under load and are no slower.
+# Bundles have source maps, but Node does not load them, which would cost each process 75 MiB.
+# NODE_OPTIONS=--enable-source-maps loads them.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2
 USER 65532:65532
 STOPSIGNAL SIGTERM
@@ -100,7 +102,7 @@ ENV PORT=4101
 EXPOSE 4101
 COPY --from=build-mcp-gateway /work/dist/apps/mcp-gateway ./
 
-# Its migrations: --entrypoint /usr/local/bin/node … cli.js migrate
+# Migrates its schema with: --entrypoint /usr/local/bin/node … cli.js migrate
 FROM service AS license-service
 LABEL org.opencontainers.image.title="license-service" \
       org.opencontainers.image.description="Activation of licenses"
@@ -138,7 +140,7 @@ ENV PORT=4106
 EXPOSE 4106
 COPY --from=build-console /work/dist/apps/console ./
 
-# The operators' commands; migrations unless told otherwise.
+# The operators' commands; the default command migrates the database.
 FROM program AS cli
 LABEL org.opencontainers.image.title="cli" \
       org.opencontainers.image.description="Muster on the command line; brings its database up to date"
