@@ -15,8 +15,8 @@ export function fullStoryOf({ still }: BenchOrg): string {
 }
 
 /**
- * Gives the story a spec of 200 KiB and 300 comments. Its work names files, some of which are under the 50
- * locks of others. Uses SQL, because no one needs to be notified.
+ * Gives the story a spec of 200 KiB and 300 comments. Its work names files, and other holders have 50 locks,
+ * some on these files. Uses SQL, because no one needs to be notified.
  */
 export async function fillStory(owner: Pool, org: BenchOrg): Promise<void> {
   const storyId = fullStoryOf(org);

@@ -1,7 +1,7 @@
 /**
- * Measures the work that follows writes, with the shipped worker. It reports jobs per second through the
- * outbox compared with BullMQ alone, the delay of a job on an idle worker, and the delay until an expired
- * lease is recorded.
+ * Measures the work that follows writes, with the shipped worker. It counts the jobs per second through the
+ * outbox, compared with BullMQ alone. It also measures the delay of a job on an idle worker, and the delay
+ * until an expired lease is recorded.
  */
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';

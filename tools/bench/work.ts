@@ -19,7 +19,7 @@ export interface Work {
   readonly name: string;
   readonly operation: string;
   readonly isWrite: boolean;
-  /** The stream in which each write leaves an entry. `activity` if it is undefined. */
+  /** The stream to which each write adds an entry. `activity` if it is undefined. */
   readonly leaves?: 'activity' | 'audit';
   /**
    * The lowest acceptable share of the bare server's rate. If it is null, the result is shown without a
