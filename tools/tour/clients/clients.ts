@@ -1,9 +1,9 @@
-// npm run clients [-- --write] [-- --sign-in]: tries real MCP clients against the gateway in core mode. It
-// records how each client opens the connection and which tools it lists. It also records whether a call and a
-// refusal arrive complete, and how the client reports a bad token. The clients are installed in exact
-// versions, in a separate folder. They use the instance of `npm start`, or a temporary one. --write puts the
-// table into docs/mcp-clients-tried.md. --sign-in instead has clients with their own login sign in by the
-// bare address at a temporary installation, where a person approves them in a real browser.
+// npm run clients [-- --write] [-- --sign-in]: tries real MCP clients against the gateway in core mode.
+// For each client it records the first message, the listed tools, the call and the refusal as they arrived,
+// and the reaction to a bad token. The clients are installed in exact versions, in a separate folder. They
+// use the instance of `npm start`, or a temporary one. --write puts the table into docs/mcp-clients-tried.md.
+// --sign-in tries clients with their own login instead. They sign in with only the bare address, at a
+// temporary installation, where a person approves them in a real browser.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
- * Tries one client at a time. The client is approved from the bare address, calls as an agent, and is refused
- * after its connection has ended.
+ * Tries one client at a time. The client gets only the bare address, is approved by a person, and calls as an
+ * agent. After its connection is revoked, it must be refused.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

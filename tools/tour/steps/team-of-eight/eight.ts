@@ -14,7 +14,7 @@ export const roles = {
 export type Person = keyof typeof roles;
 export const people = Object.keys(roles) as Person[];
 
-/** One seat too few, so that the last member cannot join at first. */
+/** The number of seats at first: one too few for the last member. */
 export const firstSeats = 6;
 
 /** Eight people with roles in their own organization. */
