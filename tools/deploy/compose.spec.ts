@@ -156,7 +156,7 @@ it('has an edge with one address for the API and the gateway, and one each for t
     expect(compose.services[app]?.networks).toContain('front');
   }
   // Compose would stop the edge while it replaces a service on which the edge depends. The edge must keep
-  // running, because it holds calls meanwhile.
+  // running, because it holds calls until that service answers.
   expect(compose.services['edge']?.depends_on).toBeUndefined();
   const sites = [...text.matchAll(/^\{\$(\w+):(\S+)\} \{$/gm)].map(([, name = '', site]) => [name, site]);
   expect(Object.fromEntries(sites)).toEqual(environmentOf('edge'));
