@@ -61,6 +61,6 @@ it('lets go of what it is asked to stop, and goes on with another story', async 
   });
   const stopped = await workOn(ana, 'WEB-1');
   expect(stopped).toMatchObject({ attempt: 1, lease: null });
-  // It stopped before the step at which it would have asked its question.
+  // The agent stopped before the step at which it would have asked its question.
   expect(stopped?.progress).toBeLessThan(40);
 });

@@ -48,7 +48,7 @@ it('makes a board on which one of each kind waits for its owner', async () => {
   });
   // The period touches one week more than its length, unless it begins on a Monday.
   expect(weeks.filter(({ leadTime }) => leadTime.count > 0).length).toBeGreaterThanOrEqual(historyWeeks);
-  // Its lease lasts 30 s and is not renewed.
+  // The lease lasts 30 s and is not renewed.
   await world.rows(`update leases set expires_at = now() - interval '1 second' where holder is not null`);
   const { items: stalled } = await client.deliveryExecutions.list({ state: ['stalled'] });
   expect(stalled.map(({ story }) => story?.title)).toEqual(['Offer a passkey on the thank-you page']);

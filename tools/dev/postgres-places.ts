@@ -65,9 +65,8 @@ export async function findPostgresPrograms(account: Account | undefined): Promis
 
 /**
  * Returns the folder of a durable cluster: the wanted folder, or a folder outside if the account cannot enter
- * it. The wanted path then becomes a symbolic link.
- * So the second start finds the data, and a person sees where the data are. Removing the link is a fresh
- * start, like removing the folder.
+ * it. The wanted path then becomes a symbolic link. With the link, the second start finds the data and a
+ * person sees where they are. Removing the link is a fresh start, like removing the folder.
  */
 export async function findDurableFolder(wanted: string, account: Account | undefined): Promise<string> {
   const linked = await readlink(wanted).catch(() => undefined);
