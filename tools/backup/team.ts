@@ -1,4 +1,4 @@
-/** The organization in which specs of standbys write, and the tokens of its members. */
+/** The organization of specs that use a standby, and the tokens of its members. */
 import { type Pool } from '@muster/driver';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 
