@@ -1,4 +1,4 @@
-/** Machines that never come online: a request that people carry, an answer that they carry back. */
+/** Tests offline machines: people carry an activation request from the machine and the answer back to it. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const answer = await fetch(`${machines.serviceUrl}/.well-known/license-keys.json`);
   ({ keys: publicKeys } = (await answer.json()) as { keys: PublicKey[] });
 });
-// No machine here reaches the service.
+// In these tests no machine reaches the service.
 beforeEach(() => {
   machines.middle.meddle = away;
 });
@@ -41,7 +41,7 @@ interface Ran {
   readonly said: string;
 }
 
-/** As an operator, on the command line. */
+/** Answers a request with the command line, like an operator. */
 async function answered(request: string, ...args: string[]): Promise<Ran & { readonly answer: string }> {
   const [asked, out] = [file(), file()];
   await writeFile(asked, `${request}\n`);
@@ -83,13 +83,13 @@ describe('a machine that never comes online', () => {
     const before = await kept(client);
     expect(await client.acceptOffline(answer)).toMatchObject({ mayRun: true });
     expect(await kept(client)).toMatchObject({ certificate: before.certificate });
-    // A clock that was seen to be later stays so.
+    // The client remembers that the clock was later, so an earlier clock counts as turned back.
     const later = Date.now() + 3_600_000;
     const seen = { aheadMillis: 0, latestMillis: later };
     await writeFile(client.file, JSON.stringify({ ...before, time: seen }));
     expect(await client.acceptOffline(answer)).toMatchObject({ reason: 'clock_turned_back' });
     expect(await held(id)).toHaveLength(1);
-    // The same request may be answered again too.
+    // An operator may answer one request several times.
     expect((await answered(request)).code).toBe(0);
     expect(await held(id)).toHaveLength(1);
   });
@@ -245,7 +245,7 @@ describe('by the operators’ API', () => {
     const { json } = await call({ request }, await tokenOf({ product: 'acme' }));
     expect(json).toMatchObject({ licenseId: null, refused: { reason: 'unknown_license_key' } });
     expect(await held(id)).toHaveLength(0);
-    // It is no answer of the program’s own product.
+    // The key of another product signed this answer.
     expect(await client.acceptOffline(json.answer)).toMatchObject({ mayRun: false, reason: 'untrusted' });
   });
 

@@ -1,4 +1,4 @@
-/** Guessing is slowed down and the rightful machine is not, whatever becomes of Redis. */
+/** Tests that guesses of keys are rate-limited but the machine that holds the license is not, also without Redis. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type OwnRedis, startOwnRedis } from '@muster/testing';
 import { newKey } from '../src/key/key.ts';
@@ -16,10 +16,10 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Patience with a Redis that answers: on a busy machine it may be slow, and memory counts from the beginning. */
+/** A long Redis timeout. On a busy machine Redis may be slow, and the counters in memory would start from zero. */
 const patience = { LIMIT_TIMEOUT_MILLIS: '5000' };
 
-/** The service believes this process about whom it speaks for. */
+/** Starts a service that trusts the X-Forwarded-For headers of this process. */
 const start = (environment: Record<string, string> = {}): Promise<Running> =>
   world.start({
     environment: { ...noLimits, ...patience, REDIS_URL: redis.url, TRUST_PROXY: '127.0.0.1', ...environment },
@@ -61,7 +61,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     const service = await start({ ...timeout, LIMIT_KEY_FAIL: '5/3600' });
     const { key } = await world.issue();
     expect((await service.activate(key, 'rightful')).status).toBe(200);
-    // From a different address each time.
+    // Each guess comes from a different address.
     const guess = (index: number) => service.activate(key, `guess-${index}`, from(`198.51.100.${index}`));
     expect(await statusesOf(8, guess)).toEqual([...times(5, 409), ...times(3, 429)]);
     const check = await service.check(key, 'guess', from('198.51.100.99'));
@@ -72,7 +72,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     expect(await statusesOf(30, () => service.check(key, 'rightful', from('203.0.113.1')))).toEqual(
       times(30, 200),
     );
-    // The door it keeps open is its own alone.
+    // The exception is only for the machine that holds the license.
     expect((await guess(100)).status).toBe(429);
   });
 
@@ -82,7 +82,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     expect(await statusesOf(20, () => service.activate(key, 'm', from('192.0.2.50')))).toEqual(
       times(20, 200),
     );
-    // One at a time comes back, so none is lost by asking at once either.
+    // Each success returns its token separately, so concurrent calls lose none.
     await Promise.all(times(3, 0).map(() => service.check(key, 'm', from('192.0.2.50'))));
     expect((await service.check(key, 'm', from('192.0.2.50'))).status).toBe(200);
   });
@@ -115,7 +115,7 @@ it('tells how things stand, and when to come back', async () => {
     code: 'rate_limited',
     details: { reason: 'too_many_attempts', retryable: true },
   });
-  // All or nothing: a refusal took no token of failure.
+  // Tokens are taken from all buckets or from none, so the refusal took no failure token.
   expect(refused.headers.get('ratelimit')).toContain('"ip_fail";r=2;');
 });
 
@@ -174,6 +174,6 @@ it('goes back to Redis when it is there again', async () => {
   redis.hang();
   expect(leftOf(await ask())).toBe('2');
   redis.goOn();
-  // What Redis had counted is what counts again: one of three is gone there, and what is asked until then.
+  // Redis counts again, and it still has the attempt from before the outage.
   await until(async () => (await ask()).status === 429);
 });

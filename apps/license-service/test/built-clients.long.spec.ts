@@ -1,4 +1,4 @@
-/** The clients in languages that are built first: against the vectors that all share, and against the service. */
+/** Tests the clients in compiled languages against the shared test vectors and against the service. */
 import { existsSync } from 'node:fs';
 import { cp, glob, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,11 +15,11 @@ import {
   vectors,
 } from './client-lives.ts';
 
-/** A compiler that starts cold beside other specs takes its time. */
+/** The time limit of a build. A compiler with cold caches is slow while other specs run. */
 const buildMillis = 300_000;
 
 const hasGo = isThere('go', 'version');
-/** Where Debian keeps the sources of crates; elsewhere cargo has to have them in its own cache. */
+/** The folder in which Debian installs sources of crates. On other systems cargo needs them in its own cache. */
 const cratesOfSystem = '/usr/share/cargo/registry';
 const crates = existsSync(path.join(cratesOfSystem, 'ring-0.16.20'))
   ? [
@@ -31,7 +31,7 @@ const hasRust = isThere(
   'cargo',
   ...['fetch', '--offline', ...crates, '--manifest-path', path.join(clients, 'rust/Cargo.toml')],
 );
-/** On Linux it has to have swift-crypto already: CryptoKit comes with Apple’s systems alone. */
+/** True if Swift can build offline. On Linux it needs swift-crypto in its cache, because only Apple has CryptoKit. */
 const hasSwift = isThere(
   'swift',
   'package',
@@ -135,7 +135,7 @@ const words = (folder: string, what: string, given?: string): string[] => [
 (hasMono ? describe : describe.skip)('C# (mcs and mono, 6 or newer)', () => {
   const program = (): string => path.join(home(), 'try.exe');
 
-  /** The client with a program: the one for trying, or another file. */
+  /** Compiles the client with a main program: `Try.cs` or another file. */
   const build = async (out: string, main = 'Try.cs'): Promise<void> => {
     const files = [path.resolve(clients, 'csharp', main)];
     for await (const file of glob(path.join(clients, 'csharp/*.cs'))) {

@@ -1,4 +1,4 @@
-/** The operators' command line, with real arguments on a real database; once as a process. */
+/** Tests the operators' command line with real arguments and a real database, once as a separate process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Answers that the installers' client does not take: made up, changed on the way, or given to another question. */
+/** Tests that the client rejects answers that are forged, changed on the way or meant for another request. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -111,7 +111,7 @@ describe('what is made up', () => {
 });
 
 describe("an answer to somebody else's body", () => {
-  /** A person on the way asks the service something else, and gives the client what it signed for that. */
+  /** Lets the attacker replace the request body. The client receives the answer that is signed for the other body. */
   const ask = (claim: { licenseKey?: string; machineId?: string }): void => {
     middle.meddleWithBody = (body) => JSON.stringify({ ...(JSON.parse(body) as object), ...claim });
   };
@@ -166,7 +166,7 @@ describe('a yes that is signed for this question', () => {
   const key = newKey();
   const whole: Yes = { key, machineId, certificate: certificateOf(machineId) };
 
-  /** What a service says that holds the key which is pinned. */
+  /** Answers activations with a correct signature of the pinned key. */
   const say = ({ key: named, machineId: machine, certificate }: Yes): void => {
     const license = { key: named, plan: 'pro', expiresAt: null, machineId: machine, activated: true };
     const body = JSON.stringify({ success: true, license });

@@ -1,4 +1,4 @@
-/** One life of a license, lived by a small program in any language at the real service. */
+/** Runs the life cycle of a license with a small program in any language against the real service. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { type Machines, openMachines } from './machines.ts';
 export const clients = path.join(import.meta.dirname, '../../../clients');
 export const vectors = path.join(clients, 'vectors');
 
-/** Whether a program is on this machine, and does what is asked of it. */
+/** Answers true if a program is installed and exits with 0 for these arguments. */
 export const isThere = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
 export interface Said {
@@ -38,14 +38,14 @@ export const run = (
     });
   });
 
-/** The program that the guide shows in one language, by the name of its tab. */
+/** Extracts the program of a language from the guide, by the name of its tab. */
 export async function programOfGuide(tab: string): Promise<string> {
   const guide = path.join(import.meta.dirname, '../../../docs/guides/license-your-app.md');
   const [, code] = (await readFile(guide, 'utf8')).split(`[${tab}]\n`);
   return (code ?? '').slice(0, code?.indexOf('```\n'));
 }
 
-/** The guide's program activates its license, starts again without its key, and says why it does not run. */
+/** Tests a program of the guide: it activates its license, starts without its key, and reports why it may not run. */
 export async function followsTheGuide(
   { machines, home }: ReturnType<typeof openHome>,
   [program, ...before]: readonly [string, ...string[]],
@@ -66,7 +66,7 @@ export async function followsTheGuide(
   machines().middle.leaveAlone();
 }
 
-/** The service with its machines, and a folder for programs; opened and closed with the spec that calls. */
+/** Opens the service and a folder for programs before the tests of the calling spec, and closes them afterwards. */
 export function openHome(): { machines: () => Machines; home: () => string } {
   let machines: Machines;
   let home: string;
@@ -82,8 +82,8 @@ export function openHome(): { machines: () => Machines; home: () => string } {
 }
 
 /**
- * What one language says of `activate KEY`, `check`, `offline`, `release`, `trial`, `request KEY` and `answer FILE`; each program has
- * a folder of its own.
+ * Runs a command of the program in one language: `activate KEY`, `check`, `offline`, `release`, `trial`, `request KEY` or
+ * `answer FILE`. Each program has its own folder.
  */
 export type Speak = (
   folder: string,
@@ -96,7 +96,7 @@ let programs = 0;
 let files = 0;
 const noSecrets = { pepper: undefined, pepperBefore: undefined, seal: undefined };
 
-/** One life of a license, the same for every language. */
+/** Defines the tests of the life cycle of a license, which are the same for every language. */
 export function lives({ machines: opened, home }: ReturnType<typeof openHome>, speak: Speak): void {
   let machines: Machines;
   beforeAll(() => {
@@ -179,7 +179,7 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     const { world } = machines;
     const terms = { trialSeconds: 14 * 86_400, trialFeatures: { export: true } };
     await world.asOperator((ask) => setTrial(ask, 'default', terms));
-    // All programs here are on one machine.
+    // All programs here run on one machine, which has only one trial.
     await world.rows('delete from licenses.trials');
     const say = program();
     expect(await say('trial')).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-/** A program that is tried without a key, until its trial is over or a key is entered. */
+/** Tests a program without a key, until its trial ends or a key is entered. */
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { makeProduct, setTrial } from '../src/operators/products.ts';
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 afterAll(() => machines.close());
 
-/** Moves the clock of this machine, and with it what Date.now says from then on. */
+/** Moves the clock of this machine by shifting Date.now. */
 function moveClock(millis: number): void {
   const now = Date.now.bind(Date);
   jest.spyOn(Date, 'now').mockImplementation(() => now() + millis);
@@ -77,7 +77,7 @@ describe('a program without a key', () => {
     machines.middle.meddleWithBody = (body) => body.replace(/machine-\d+/, 'machine-of-another');
     expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'untrusted' });
     machines.middle.leaveAlone();
-    // Headers are not signed: another machine's certificate, and this machine's own of a license.
+    // Headers are not signed. Try the trial certificate of another machine and the license certificate of this one.
     const other = await onTrial();
     const machineId = await client.machineId();
     const licensed = machines.install({ machineId });

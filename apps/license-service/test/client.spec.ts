@@ -1,4 +1,4 @@
-/** The installers' client on the real service: it goes on through outages, and nothing that is made up moves it. */
+/** Tests the client against the real service: it works through outages, and forged answers have no effect. */
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type LicenseClientOptions } from '@muster/license-client';
@@ -30,7 +30,7 @@ const install = (options?: Partial<LicenseClientOptions>): Installed => machines
 const activated = () => machines.activated();
 
 const day = 86_400_000;
-/** The machine's clock says another time from here on; everything else goes on as it does. */
+/** Shifts the clock of the machine. Timers and all other clocks stay real. */
 const setClock = (millis: number): void =>
   void jest.useFakeTimers({ now: Date.now() + millis, doNotFake: fakedButDate() });
 const fakedButDate = () => [
@@ -96,7 +96,7 @@ describe('a program', () => {
     });
     expect([code, certificate]).toEqual([0, expect.stringMatching(/^lic1\./)]);
     await writeFile(client.file, JSON.stringify({ ...first, certificate }));
-    // It lives a second; after half of one it is due.
+    // The certificate is valid for one second and due for renewal after half of it.
     let checked = await client.check();
     await until(async () => {
       checked = await client.check();
@@ -148,7 +148,7 @@ describe('while nobody answers', () => {
       reason: 'clock_turned_back',
       isFinal: false,
     });
-    // The service knows the time.
+    // The answer of the service has the correct time.
     middle.meddle = asItIs;
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
     middle.meddle = away;
@@ -159,7 +159,7 @@ describe('while nobody answers', () => {
 it('a clock that is turned back is found out by the file too, whatever was written into it', async () => {
   const { client } = await activated();
   const whole = JSON.parse(await readFile(client.file, 'utf8')) as { time: { aheadMillis: number } };
-  // As if the service's clock were three days ahead of a clock that is three days slow.
+  // Forge a file in which the clock of this machine is three days behind that of the service.
   const time = { ...whole.time, aheadMillis: whole.time.aheadMillis + 3 * day };
   await writeFile(client.file, JSON.stringify({ ...whole, time }));
   setClock(-3 * day);
@@ -186,11 +186,11 @@ describe('a license that is taken away', () => {
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
     middle.meddle = asItIs;
     expect(await client.check()).toMatchObject({ mayRun: false, reason, isFinal: true });
-    // Pulling the cable does not help.
+    // Disconnecting afterwards does not restore the license.
     middle.meddle = away;
     expect(await client.check()).toMatchObject({ mayRun: false });
     expect(await client.checkOffline()).toMatchObject({ mayRun: false, reason: 'no_license' });
-    // It has not taken again what was to be free for others.
+    // The client has not taken the released slot again.
     const rows = await world.rows(
       'select from licenses.license_machines where license_id = $1 and released_at is not null',
       id,
@@ -227,7 +227,7 @@ describe('keys of the service', () => {
       await service.refresh();
       expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
       await service.stop();
-      // It has a certificate by the new key, since no program could check the old one any more.
+      // The client got a certificate by the new key, because it could no longer verify the old one.
       expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
     } finally {
       await own.close();
@@ -257,11 +257,11 @@ it('asks again while it is told to, and comes back when it is told to', async ()
   };
   expect(await install({ patienceSeconds: 20 }).activate(key)).toMatchObject({ mayRun: true });
   expect(middle.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(3);
-  // Once a final word came, nothing is asked again.
+  // After a final answer the client does not ask again.
   middle.asked.length = 0;
   expect(await install({ patienceSeconds: 20 }).activate(key)).toMatchObject({ isFinal: true });
   expect(middle.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(1);
-  // Longer than it may wait: it says when instead, and does not ask before that.
+  // If Retry-After exceeds the allowed wait, the client answers the delay and does not retry.
   middle.asked.length = 0;
   middle.meddle = (answer) => ({ ...answer, status: 503, headers: { 'retry-after': '3600' } });
   expect(await install({ patienceSeconds: 3 }).activate(key)).toMatchObject({ retryAfterSeconds: 3_600 });

@@ -1,4 +1,4 @@
-/** The clients in languages that need no building: against the vectors that all share, and against the service. */
+/** Tests the clients in interpreted languages against the shared test vectors and against the service. */
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +23,7 @@ const { machines, home } = house;
 const named = <Value>(name: string): Promise<Value> =>
   readFile(path.join(vectors, `${name}.json`), 'utf8').then((text) => JSON.parse(text) as Value);
 
-/** Two at a time: each is a program or several, and machines have two cores. */
+/** Runs two cases at a time. Each starts one or more programs, and machines may have only two cores. */
 async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promise<void>): Promise<void> {
   const left = cases.values();
   await Promise.all(

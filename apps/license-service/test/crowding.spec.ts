@@ -1,4 +1,4 @@
-/** Half-sent bodies, of strangers as all callers of licenses are, keep no other caller out. */
+/** Tests that half-sent bodies of anonymous callers do not block other callers. */
 import { type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { sendHalf } from '@muster/testing';
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** More than twice the six places of its one connection. */
+/** The number of half-sent bodies. It is far above the six request slots of the one connection. */
 const halves = 200;
 
 it.each([

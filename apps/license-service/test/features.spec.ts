@@ -1,4 +1,4 @@
-/** What a license lets people do: from the operator's word to the program that is offline. */
+/** Tests the features of a license, from the operator's command to an offline program. */
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type Standing } from '@muster/license-client';
@@ -37,7 +37,7 @@ async function sold(plan: string, ...args: string[]): Promise<string> {
   return licenses[0]?.key ?? '';
 }
 
-/** What a program on this machine may do. */
+/** Answers the features of a program on this machine. */
 function rights(standing: Standing) {
   if (!standing.mayRun) throw new Error(standing.message);
   const { by, has, limit } = standing;
@@ -91,7 +91,7 @@ it('are changed for a plan, and reach machines with the next certificate, not be
     '--drop-feature',
     'export',
   ]);
-  // The certificate is young, so that the check brings no other.
+  // The certificate is new, so the check does not renew it.
   expect(rights(await client.check())).toMatchObject({ has: ['export', 'seats'], seats: 1 });
   expect(rights(await client.activate(key))).toMatchObject({ has: ['api', 'seats'], seats: 9 });
   machines.middle.meddle = away;

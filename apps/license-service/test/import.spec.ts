@@ -1,4 +1,4 @@
-/** Licenses of another seller's, taken over from files: each row is told what became of it, and the same file again changes nothing. */
+/** Tests the import of licenses from files. Each row has an outcome, and importing a file again changes nothing. */
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Pages in a real browser, without script unless told: whether they fit, and are for everybody. */
+/** Checks the layout and accessibility of pages in a real browser, without scripts by default. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -13,11 +13,11 @@ const pictures = process.env['PICTURES'];
 
 export interface Looks {
   readonly withPage: (work: (page: Page) => Promise<void>, options?: BrowserContextOptions) => Promise<void>;
-  /** At every width; with PICTURES it leaves one of each there. */
+  /** Checks a page at every width. With the variable PICTURES it also saves screenshots in that folder. */
   readonly look: (page: Page, name: string) => Promise<void>;
 }
 
-/** For pages that axe looks at: it is the spec's own script. */
+/** The context options of pages that axe checks, because axe runs as a script of the spec in the page. */
 export const lookedAt = { javaScriptEnabled: true, bypassCSP: true };
 
 export function useLooks(): Looks {

@@ -1,4 +1,4 @@
-/** Machines with a program on each that has a license of the service, and a person on the way between. */
+/** Machines with a licensed program each, and an attacker between them and the service. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,10 +15,10 @@ export interface Installed extends LicenseClient {
 export interface Machines {
   readonly world: LicenseWorld;
   readonly serviceUrl: string;
-  /** Has the service read its keys and products anew. */
+  /** Lets the service read its keys and products again. */
   readonly refresh: () => Promise<void>;
   readonly middle: Middle;
-  /** A program on a machine of its own. */
+  /** Installs a program on a separate machine. */
   install(options?: Partial<LicenseClientOptions>): Installed;
   activated(): Promise<{ client: Installed; key: string; id: string }>;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ export async function openMachines(): Promise<Machines> {
     close: async () => {
       middle.close();
       await world.close();
-      // A renewal that was stopped on its way may still keep its answer.
+      // An interrupted renewal may still be writing its answer into the folder.
       await rm(folder, { recursive: true, maxRetries: 5 });
     },
   };

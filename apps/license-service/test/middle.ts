@@ -1,13 +1,13 @@
-/** A person on the way between a client and the service, who passes answers on, changes them, or cuts the connection. */
+/** An attacker between a client and the service, who forwards answers, changes them or cuts the connection. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What is said in place of the service, or of its answer; undefined: nothing, and the connection is cut. */
+/** The answer that the client receives; undefined cuts the connection. */
 export type Said =
   | { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string }
   | undefined;
-/** The question, as it came from the client. */
+/** The request of the client. */
 export interface Asked {
   readonly nonce: string | undefined;
   readonly body: string;
@@ -17,18 +17,18 @@ export type Meddle = (answer: NonNullable<Said>, target: string, asked: Asked) =
 export const asItIs: Meddle = (answer) => answer;
 export const away: Meddle = () => undefined;
 
-/** What goes on to the service in place of the body that came. */
+/** Replaces the request body before it is forwarded to the service. */
 export type MeddleWithBody = (body: string) => string;
 const bodyAsItIs: MeddleWithBody = (body) => body;
 
-/** A person on the way between client and service. */
+/** A proxy between client and service. */
 export interface Middle {
   readonly url: string;
   meddle: Meddle;
   meddleWithBody: MeddleWithBody;
-  /** From here on everything passes as it is. */
+  /** Forwards everything unchanged from now on. */
   readonly leaveAlone: () => void;
-  /** Questions that came through, in their order. */
+  /** The received requests, such as `POST /api/activate`, in their order. */
   readonly asked: string[];
   readonly close: () => void;
 }

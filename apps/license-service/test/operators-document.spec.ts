@@ -1,4 +1,4 @@
-/** Every operation of the operators' API answers what its document says, and no field beyond. */
+/** Tests that every operation of the operators' API answers exactly the fields of its OpenAPI document. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -35,7 +35,7 @@ interface Document {
   >;
 }
 
-/** What each operation answers is held against the document; an operation that was not called is missing at the end. */
+/** Creates a checker that validates answers against the document and lists the operations that were not called. */
 async function openDocument() {
   const { json } = await service.call('/api/operators/openapi.json');
   const { paths } = json as unknown as Document;

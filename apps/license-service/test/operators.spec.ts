@@ -1,4 +1,4 @@
-/** The operators' API: a shop issues, support looks and changes, and each sees its own product alone. */
+/** Tests the operators' API: a shop issues licenses, support changes them, and each sees only its own product. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '@muster/driver';
 import { setPlan } from '../src/operators/plans.ts';
@@ -247,7 +247,7 @@ describe('a token', () => {
     const { token: made, secret } = await world.asOperator((ask) =>
       makeToken(ask, { name: 'shared', scopes: ['read'] }),
     );
-    // As a call that has noted its use and is not over.
+    // Simulate a call that has noted its use but has not committed yet.
     const waiting = await world.asOperator(async (db) => {
       await db.all(
         sql`update licenses.operator_tokens set last_used_at = clock_timestamp() where id = ${made.id}`,

@@ -1,4 +1,4 @@
-/** Calls for one order wait for one another at a lock of Postgres: seen there, not guessed from how long they take. */
+/** Tests that calls for one order wait for each other. It observes the lock in Postgres instead of measuring times. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { importBatch, type Incoming } from '../src/operators/import.ts';
 import { issue, type IssueResult, type Order } from '../src/operators/issue.ts';
@@ -16,7 +16,7 @@ const order = (orderRef: string, more: Partial<Order> = {}): Order => ({
   ...{ plan: 'pro', term: { kind: 'perpetual' }, orderRef, ...more },
 });
 
-/** Holds what a first call has issued, not committed; meanwhile runs `during`, and then commits it. */
+/** Issues an order without committing, runs `during`, and then commits. */
 async function whileOneIssues<Result>(
   held: Order,
   during: () => Promise<Result>,
@@ -46,14 +46,14 @@ async function whileOneIssues<Result>(
   }
 }
 
-/** The backends of this database that wait for an advisory lock, which is granted to another. */
+/** Lists the backends of this database that wait for an advisory lock. */
 const waiting = () =>
   world.rows<{ pid: number }>(
     `select l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid
      where l.locktype = 'advisory' and not l.granted and a.datname = current_database() and a.wait_event_type = 'Lock'`,
   );
 
-/** Those that wait for a row of another. */
+/** Lists the backends that wait for a row lock. */
 const locked = () =>
   world.rows(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event <> 'advisory'`,
@@ -69,7 +69,7 @@ describe('two calls for one order', () => {
         () => (isOver = true),
         () => (isOver = true),
       );
-      // It is seen at the lock, or it has ended without one.
+      // Wait until the second call waits for the lock or has ended without it.
       await until(async () => isOver || (await waiting()).length > 0);
       const stood = await waiting();
       void ended;

@@ -1,4 +1,4 @@
-/** Postgres away: no refusal, no crash, and back without a restart. */
+/** Tests an outage of Postgres: no refusals, no crash, and recovery without a restart. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Wire, wireTo } from '@muster/testing';
 import { pino } from 'pino';
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 it('answers 503 and retry while Postgres is away, and goes on when it is back', async () => {
-  // A failure must not be counted for what is no fault of the caller's.
+  // The low failure limits show that an outage is not counted as a failure of the caller.
   const lines: string[] = [];
   const service = await world.start({
     logger: pino({}, { write: (line: string) => void lines.push(line) }),
@@ -35,12 +35,12 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
       expect(answer.headers.get('signature')).toContain('license=');
     }
   }
-  // In the log and the figures it is what the caller was told, and no fault.
+  // The log has the refusal that the caller got and no fault.
   const outcomes = lines
     .filter((line) => line.includes('"msg":"license"'))
     .map((line): unknown => JSON.parse(line));
   expect(outcomes.slice(-6)).toEqual(Array(6).fill(expect.objectContaining({ outcome: 'database' })));
-  // A key of bad format needs no database.
+  // An invalid key is refused without the database.
   expect((await service.activate('nonsense', 'm')).status).toBe(400);
   await until(async () => (await service.call('/readyz')).status === 503);
   expect((await service.call('/livez')).status).toBe(200);

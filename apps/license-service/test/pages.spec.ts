@@ -1,4 +1,4 @@
-/** The pages of customers and of support, in a real browser without script. */
+/** Tests the customer and support pages in a real browser without scripts. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createVisitor } from '@muster/testing/visitor';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A license on laptop and desktop, a third machine refused, and the link that its customer was sent. */
+/** Issues a license, held by a laptop and a desktop, that has refused a third machine. Answers its customer link. */
 async function sold(): Promise<{ id: string; key: string; orderRef: string; url: string }> {
   sales += 1;
   const orderRef = `shop-${sales}`;
@@ -44,7 +44,7 @@ async function sold(): Promise<{ id: string; key: string; orderRef: string; url:
   return { id: one.id, key: one.key, orderRef, url: one.customerUrl };
 }
 
-/** A license that no machine has yet. */
+/** Issues a license that no machine holds yet. */
 async function soldOne(): Promise<{ key: string; customerUrl: string }> {
   sales += 1;
   const { json } = await service.post(
@@ -241,7 +241,7 @@ describe('support', () => {
       makeToken(ask, { name: 'reader', scopes: ['read'] }),
     );
     const session = await sessionOf(reader);
-    // Nor by the link of the customer.
+    // A reader must not see the customer's link either, because it can release machines.
     expect((await get(`/support/licenses/${id}`)).text).toContain('/my/');
     expect((await get(`/support/licenses/${id}`, session)).text).not.toMatch(/Free place|\/my\//);
     expect((await free(id, session)).status).toBe(403);

@@ -1,4 +1,4 @@
-/** What must not be got by signing in to support at the operators' issuer. */
+/** Tests attacks on the sign-in to support with the operators' issuer. */
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
@@ -35,7 +35,7 @@ describe('an attack', () => {
     const one = visitor();
     const answer = await signIn(subject, one);
     await refused(answer, one);
-    // What an operator is told to grant then is who the person is.
+    // The page tells the operator to grant by subject instead of by address.
     expect(answer.text).toContain(`license operator grant sub=${subject}`);
     await grant(`sub=${subject}`);
     expect((await signIn(subject, one)).status).toBe(303);
@@ -50,7 +50,7 @@ describe('an attack', () => {
     company.people.set(heir, { email, email_verified: true });
     const one = visitor();
     await refused(await signIn(heir, one), one);
-    // The person has it, whatever address they have by now.
+    // The first person keeps the grant even with another address.
     company.people.set(subject, { email: `renamed-${subject}@acme.example`, email_verified: true });
     expect((await signIn(subject)).status).toBe(303);
     await grant(email);

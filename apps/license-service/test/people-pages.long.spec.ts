@@ -1,4 +1,4 @@
-/** Signing in to support at an issuer, in a real browser without script. */
+/** Tests the sign-in to support with an issuer in a real browser without scripts. */
 import { describe, expect } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Page } from 'playwright-core';
@@ -15,7 +15,7 @@ function hire(): { subject: string; email: string } {
   return { subject, email };
 }
 
-/** To the company's own page, which knows no person yet. */
+/** Starts the sign-in and opens the login page of the company as an unknown visitor. */
 async function begin(page: Page): Promise<void> {
   await page.context().clearCookies();
   await page.goto(`${support.service().url}/support?q=A-17`);

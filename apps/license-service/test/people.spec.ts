@@ -1,4 +1,4 @@
-/** People who work in support sign in at the operators' issuer: who gets in, what they may, and for how long. */
+/** Tests the sign-in of support staff with the operators' issuer: their grants, rights and sessions. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, newId } from '@muster/driver';
 import { freePort, wireTo } from '@muster/testing';
@@ -107,7 +107,7 @@ describe('who works in support', () => {
     await signIn(subject, one);
     const { id } = await sold();
     await support.run('operator', 'grant', email, '--scope', 'read');
-    // Another grant is taken up by signing in.
+    // A new grant takes effect at the next sign-in.
     await signIn(subject, one);
     expect((await free(one, id)).status).toBe(403);
   });
@@ -179,7 +179,7 @@ describe('a session', () => {
       support.world().rows(`update licenses.operator_sessions set ${set} where name = $1`, email);
     await age(`last_seen_at = clock_timestamp() - interval '59 minutes'`);
     expect(await isIn(one)).toBe(true);
-    // It was used, and begins anew.
+    // The last request renewed the hour without use.
     expect(
       await sessions(`name = $1 and last_seen_at > clock_timestamp() - interval '1 hour'`, email),
     ).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** A license service whose people of support sign in at a company's issuer. */
+/** A license service whose support staff sign in with a company's issuer. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { freePort } from '@muster/testing';
@@ -14,32 +14,32 @@ export interface Support {
   readonly world: () => LicenseWorld;
   readonly service: () => Running;
   readonly company: Company;
-  /** What it is started with, so that a spec may start another one beside it. */
+  /** The environment of the service, with which a spec can start a second one. */
   readonly environment: () => Record<string, string>;
   readonly visitor: () => Visitor;
-  /** Runs an operators' command; throws unless it ends with 0. */
+  /** Runs an operators' command. Throws unless it exits with 0. */
   readonly run: <Result>(...args: string[]) => Promise<Result>;
-  /** Asks to sign in; answers where the browser is led. */
+  /** Starts a sign-in and answers the address that the browser is sent to. */
   readonly begin: (visitor: Visitor, form?: Record<string, string>) => Promise<string>;
-  /** Comes back from the company, as its redirect brings a browser. */
+  /** Opens the redirect of the company like a browser. */
   readonly comeBack: (visitor: Visitor, at: string) => Promise<VisitorAnswer>;
   readonly signIn: (subject: string, visitor?: Visitor) => Promise<VisitorAnswer>;
   readonly hire: (claims?: object) => Hired;
-  /** Grants read and change. */
+  /** Grants the scopes `read` and `change`. */
   readonly grant: (whom: string, ...more: string[]) => Promise<{ grant: { id: string } }>;
-  /** A license on one machine. */
+  /** Issues a license and activates it on one machine. */
   readonly sold: (product?: string) => Promise<{ id: string; orderRef: string }>;
-  /** Whether the pages of support are shown. */
+  /** Answers true if the visitor sees the support pages. */
   readonly isIn: (visitor: Visitor) => Promise<boolean>;
 }
 
-/** A person at the company, whom nothing is granted yet. */
+/** A person of the company without a grant. */
 export interface Hired {
   readonly subject: string;
   readonly email: string;
 }
 
-/** Starts it for the spec file that calls it, with the products default and acme. */
+/** Starts the service, with the products `default` and `acme`, for the calling spec file. */
 export function useSupport(): Support {
   const company = useCompany();
   let world: LicenseWorld;

@@ -1,4 +1,4 @@
-/** Several products in one service: nothing of one counts for another. */
+/** Tests that several products in one service are isolated from each other. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isMistakenFor, type Key, newKey, parseKey } from '../src/key/key.ts';
 import { type PublicKey } from '../src/signing/signing-key.ts';
@@ -88,7 +88,7 @@ describe('the keys of a product', () => {
     );
     const twin = twins.find((one) => isMistakenFor(one, 'ACME1')) ?? '';
     const key = newKey(twin);
-    // Why it must not be.
+    // Without its prefix a key of this product would be valid for acme.
     expect(parseKey(key.slice(6), ['ACME1'])).toEqual({ kind: 'key', key: `ACME1${key.slice(5)}` as Key });
     const made = world.asOperator((ask) =>
       makeProduct(ask, { name: 'twin', keyPrefix: twin, seal: world.seal }),
@@ -122,7 +122,7 @@ describe('signing keys', () => {
     expect(kidOf(await service.activate(key, machine))).toBe(kid);
     expect(await kidsOf('acme')).toEqual(before);
     const [last = ''] = before;
-    // Those of other products are no replacement.
+    // Signing keys of other products do not count as a replacement.
     await expect(
       world.asOperator((ask) => retireKey(ask, { kid: last, publishedSeconds: 0 })),
     ).rejects.toThrow('no other key');
@@ -186,7 +186,7 @@ describe('a program', () => {
     machines.middle.leaveAlone();
     const { key: usual } = await machines.world.issue();
     expect(await own.activate(usual)).toMatchObject({ mayRun: false, reason: 'unknown_license_key' });
-    // Who names no product is of the usual one, and does not believe the keys of another.
+    // A client without a product belongs to the default product and does not trust the signing keys of others.
     expect(await machines.install().activate(key)).toMatchObject({ mayRun: false, reason: 'untrusted' });
   });
 });

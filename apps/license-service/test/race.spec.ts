@@ -1,4 +1,4 @@
-/** Of many machines that race for a key as many get it as it has slots; the test proves that it can see one more. */
+/** Tests that of many racing machines only as many win as there are slots, and that the test would notice one more. */
 import { type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
@@ -13,13 +13,13 @@ afterAll(() => world.close());
 
 const machines = 12;
 
-/** Each number of slots, and how many licenses of it are raced for. */
+/** The numbers of slots per license, with the number of licenses to race for. */
 const races = [
   { slots: 1, keys: 30 },
   { slots: 3, keys: 12 },
 ];
 
-/** With the rows of the licenses locked until some wait for theirs: whatever the machine does, they meet. */
+/** Locks the licenses until some calls wait for them, so that the calls always race, even on a slow machine. */
 async function together<Result>(start: () => Promise<Result>): Promise<Result> {
   const holder = await world.owner.connect();
   try {
@@ -36,9 +36,9 @@ async function together<Result>(start: () => Promise<Result>): Promise<Result> {
 }
 
 interface Raced {
-  /** For each key, the machines that were let in. */
+  /** The machines that won a slot, per key. */
   readonly winners: Set<string>[];
-  /** The statuses that no race has. */
+  /** The unexpected statuses. */
   readonly strange: number[];
 }
 
@@ -97,7 +97,7 @@ it('lets as many in as are free while others give theirs up', async () => {
     id,
   );
   const letIn = answers.filter(({ status }) => status === 200).length;
-  // One, unless all of them came before the slot was given up.
+  // One machine wins the released slot, or none if all asked before the release.
   expect(letIn).toBeLessThanOrEqual(1);
   expect(row).toEqual({ n: 2 + letIn });
 });
@@ -121,7 +121,7 @@ it('lets no more in than there are slots when those that are lent have just come
   ]);
 });
 
-/** The pool of a service whose statement does not lock what it decides by: the words are taken out on their way. */
+/** Creates a pool that removes the row lock from statements on the wire, to prove that the test detects its absence. */
 function unlocked(url: string): Pool {
   const pool = patient(createPool({ url, role: 'muster_licenses', max: 10 }));
   const lock = 'for no key update';

@@ -1,4 +1,4 @@
-/** A receiver of webhooks, that believes what is signed alone, and answers what it is told to. */
+/** A webhook receiver that accepts only signed messages and answers as configured. */
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -16,16 +16,16 @@ export interface Message {
 
 export interface Receiver {
   readonly url: string;
-  /** What verified by one of these secrets, in its order. */
+  /** The messages verified by one of `secrets`, in their order. */
   readonly heard: Message[];
   readonly secrets: string[];
-  /** What it answers. */
+  /** The status to answer. */
   status: number;
-  /** Sent as `Retry-After`; undefined sends none. */
+  /** The value of the header `Retry-After`; undefined sends none. */
   retryAfter: string | undefined;
-  /** It answers nothing before this. */
+  /** The receiver delays its answers until this resolves. */
   until: Promise<unknown> | undefined;
-  /** What came and did not verify. */
+  /** The number of messages that did not verify. */
   refused: number;
   readonly close: () => void;
 }

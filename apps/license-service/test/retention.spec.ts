@@ -1,4 +1,4 @@
-/** What becomes of the rows of each of the service's tables, and that refusals of long ago go. */
+/** Tests that each table of the service has a retention rule, and that old refusal counts are deleted. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
 import { retention } from '../src/operators/retention.ts';

@@ -1,4 +1,4 @@
-/** What must not be seen is not to be seen; what was written stays; peppers can be changed. */
+/** Tests that secrets do not leak, that the trail cannot be changed, and that peppers can be rotated. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createPool } from '@muster/driver';
 import { pino } from 'pino';
@@ -47,7 +47,7 @@ it('writes no key, no machine and no query string into a line, an error or the d
   ]) {
     if (answer.status >= 400) told.push(answer.text);
   }
-  // A fault in the middle: what the database says of it must not tell either.
+  // Cause a database error, whose detail must not leak anything.
   await world.rows(
     'alter table licenses.license_machines add constraint broken check (machine_hint is null) not valid',
   );
@@ -105,7 +105,7 @@ it('accepts the pepper before while machines come by, and hashes them anew', asy
     environment: { ...noLimits, LICENSE_PEPPER: fresh, LICENSE_PEPPER_BEFORE: fresh },
   });
   expect((await after.activate(key, 'machine')).status).toBe(200);
-  // No machine came by with this one, so its machine is not known any more: what doctor warns of.
+  // The machine of this license did not call during the rotation, so it is unknown now. `doctor` warns of this.
   expect((await after.activate(rare.key, 'machine')).status).toBe(409);
 });
 

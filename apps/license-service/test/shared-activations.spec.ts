@@ -1,4 +1,4 @@
-/** Activations are asked over few connections, several under way on one, and none of them decides for another. */
+/** Tests that activations share a few pipelined connections without affecting each other. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool } from '@muster/driver';
@@ -43,7 +43,7 @@ describe('activations at once', () => {
       });
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
       await until(async () => (await world.rows(waits)).length > 0);
-      // By then it is known to take long.
+      // After this pause the waiting activation has passed the limit for slow writes.
       await pause(20);
       const answers = await Promise.all(others.map(({ key }) => service.activate(key, machine)));
       expect([isOver, answers.map(({ status }) => status)]).toEqual([false, Array(8).fill(200)]);

@@ -1,4 +1,4 @@
-/** Checks are asked over the few connections that reads share, and none of them depends on another. */
+/** Tests that checks share a few pipelined connections without affecting each other. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
@@ -24,7 +24,7 @@ const activated = async () => {
   return license;
 };
 
-/** A check of this license, which a machine holds, runs this first. */
+/** Makes checks of this license run a statement first. A machine must hold the license. */
 async function before(id: string, statement: string): Promise<void> {
   await world.owner.query(
     `create or replace function licenses.interrupt(license uuid) returns boolean language plpgsql as
@@ -46,7 +46,7 @@ describe('checks at once', () => {
   it('are each answered for their own key and machine, and want no connection each', async () => {
     const licenses = await world.issueMany(many);
     await Promise.all(licenses.slice(0, many / 2).map(({ key }) => service.activate(key, machine)));
-    // With the only connection taken for a while, a check that wants one of its own has to wait for it.
+    // The slow check occupies the only connection. A check that needed its own would have to wait for it.
     const slow = await activated();
     await before(slow.id, 'perform pg_sleep(1)');
     const only = createPool({ url: world.url, role: 'muster_licenses', max: 1, connectWithinMillis: 20_000 });
@@ -73,7 +73,7 @@ describe('checks at once', () => {
       isOver = true;
     });
     const some = () => Promise.all(Array.from({ length: 8 }, () => service.check(quick.key, machine)));
-    // Of these some may be written behind it, before it is known to take long.
+    // Some of these checks may be pipelined behind the slow one before it passes the limit for slow reads.
     const withIt = some();
     await pause(100);
     const later = await some();
@@ -102,7 +102,7 @@ describe('checks at once', () => {
       )
       .catch(() => undefined);
     for (const { status } of await Promise.all(lost)) expect([200, 503]).toContain(status);
-    // One that was not in use is met by the next check, which is asked to come again too.
+    // The next check may use a lost idle connection and then answers 503, so repeat it.
     await until(async () => (await service.check(key, machine)).status === 200);
     expect(said(await service.check(key, machine))).toEqual([200, true, true]);
   });

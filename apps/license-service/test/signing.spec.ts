@@ -1,4 +1,4 @@
-/** Signatures and certificates, checked by means that are not ours: another library, ten lines of Node, openssl. */
+/** Tests signatures and certificates with independent tools: another library, ten lines of Node, and openssl. */
 import { execFileSync } from 'node:child_process';
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ interface Question {
 
 const digestOf = (text: string): string => `sha-256=:${createHash('sha256').update(text).digest('base64')}:`;
 
-/** What an independent library makes of an answer's signature to a question. */
+/** Verifies the signature of an answer to a request with an independent library. */
 async function isSigned(
   answer: Answer,
   { method, path: target, body, nonce }: Question,
@@ -74,7 +74,7 @@ async function isSigned(
   return result === true;
 }
 
-/** Asks with this target, to the letter; fetch has only paths. */
+/** Sends a request with exactly this target, which fetch cannot do. */
 async function askFor(target: string): Promise<Answer> {
   const { hostname, port } = new URL(service.url);
   const asking = request({ host: hostname, port, path: target, agent: false }).end();
@@ -223,7 +223,7 @@ describe('a certificate', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'muster-certificate-'));
     try {
       const inFolder = (name: string): string => path.join(folder, name);
-      // An Ed25519 public key in DER is these twelve bytes and the 32 of `x`.
+      // An Ed25519 public key in DER consists of these twelve bytes and the 32 bytes of `x`.
       const der = Buffer.concat([
         Buffer.from('302a300506032b6570032100', 'hex'),
         Buffer.from(jwk?.x ?? '', 'base64url'),
@@ -306,7 +306,7 @@ describe('signing keys', () => {
       const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a') };
       expect(await isSigned(answer, question, rotating)).toBe(true);
 
-      // What it signed is still out there.
+      // Clients still hold certificates that the first key signed.
       await own.asOperator((ask) => retireKey(ask, { kid: first?.kid ?? '', publishedSeconds: 3_600 }));
       await rotating.refresh();
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toContain(first?.kid);
@@ -328,7 +328,7 @@ describe('signing keys', () => {
     const own = await openLicenseWorld();
     try {
       const [row] = await own.rows<{ sealed_key: Buffer }>('select sealed_key from licenses.signing_keys');
-      // The start of every private key of this kind in DER.
+      // Every Ed25519 private key in DER starts with these bytes.
       expect(row?.sealed_key.includes(Buffer.from('302e020100300506032b6570', 'hex'))).toBe(false);
       await own.rows(`update licenses.secrets set value = sha256(value) where name = 'seal'`);
       const locked = await own.start({

@@ -1,4 +1,4 @@
-/** The operators' command line at a Postgres that takes connections and then says nothing: all of it waits at the same time. */
+/** Tests the operators' command line with a Postgres that accepts connections but never answers, all in parallel. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 /**
- * A way to Postgres on which no answer comes back once a question has one of these words in it; without words, none from
- * the start. `passes`: that question still arrives.
+ * Starts a proxy to Postgres that sends no more answers after a query with one of these words; without words, from the
+ * start. With `passes` the query itself still reaches Postgres.
  */
 async function silentAt(words: RegExp | undefined, { passes = false } = {}): Promise<string> {
   const url = new URL(world.url);
@@ -116,12 +116,12 @@ it.concurrent('says that the outcome is unknown where the confirmation does not 
     1,
     { reason: 'outcome_unknown', message: expect.stringContaining('outcome unknown') },
   ]);
-  // Here it came to be.
+  // The license was issued although the answer was lost.
   const rows = await world.rows<{ hint: string }>(
     `select key_hint as hint from licenses.licenses where order_ref = 'silent-1'`,
   );
   expect((await readFile(file, 'utf8')).trim().slice(-4)).toBe(rows[0]?.hint);
-  // Who only reads has changed nothing, wherever it ended.
+  // A read-only command reports that nothing was changed, wherever it failed.
   expect(errorOf(read)).toEqual({
     reason: 'no_database',
     message: expect.stringContaining('nothing was changed'),

@@ -1,4 +1,4 @@
-/** Licenses that several machines may hold at once: over HTTP, by support, and taken over from elsewhere. */
+/** Tests licenses for several machines: over HTTP, on the support pages, and after an import. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -26,7 +26,7 @@ const [laptop, desktop, tablet, phone] = [
   'phone-of-ana-0004',
 ] as const;
 
-/** Status, the machine's state, and how many machines of how many have it. */
+/** Answers the status, the license state and the used slots, such as `2/3`. */
 const shortOf = ({ status, headers }: Answer): unknown[] => [
   status,
   headers.get('license-state'),

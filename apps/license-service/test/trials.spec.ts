@@ -1,4 +1,4 @@
-/** Trials: once on each machine, for as long as the product says, and over with a key. */
+/** Tests trials: once per machine, with the duration of the product, and until a key is activated. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
 import { makeProduct, setTrial } from '../src/operators/products.ts';

@@ -1,4 +1,4 @@
-/** The test vectors that clients are written against, run against what the service itself reads and makes. */
+/** Tests that the shared test vectors of the clients agree with the service. */
 import { createPrivateKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Webhooks of licenses: each event is told, signed, as often as it takes; and what time brings about is an event. */
+/** Tests webhooks of licenses: events are signed, retried until delivered, and recorded for expiring licenses. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
 import { suspend } from '../src/operators/change.ts';
@@ -18,7 +18,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   world = await openLicenseWorld();
   ({ secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: ['webhooks'] })));
-  // Nothing is sent but when a spec says so.
+  // The courier sends only when a spec calls it.
   service = await world.start({ environment, webhookMillis: null });
 });
 afterAll(() => world.close());
@@ -63,7 +63,7 @@ it('tell of a license’s life, signed, with the license as it is', async () => 
     license: { id, orderRef: 'W-1', state: 'suspended', keyEnding: key.slice(-4) },
     actor: 'machine',
   });
-  // Each time in the one form that answers have.
+  // Times in event data have the format of all answers.
   expect(activated?.data.details).toMatchObject({
     expiresAt: activated?.data.license.expiresAt,
   });
@@ -150,7 +150,7 @@ it('come again with the same id until the receiver takes them', async () => {
   receiver.status = 500;
   await service.courier.send();
   expect(await statesOf(id)).toEqual([['waiting', 1]]);
-  // Not before its time.
+  // The retry is not due yet.
   expect(await service.courier.send()).toBe(0);
   receiver.status = 200;
   await makeDue();
@@ -188,7 +188,7 @@ it('are tried by one of several processes, and by the next where that one died',
   expect(new Set(receiver.heard.map(({ id }) => id)).size).toBe(6);
   expect(receiver.heard).toHaveLength(6);
   await other.stop();
-  // As a process leaves it that died in the middle of a try.
+  // Simulate a process that died during an attempt.
   await world.issue();
   await world.rows(
     `update licenses.webhook_deliveries set tries = 1, next_at = now() + interval '1 minute' where state = 'waiting'`,
@@ -217,14 +217,14 @@ it('wait for no other endpoint: one that does not answer holds up its own alone'
     await until(async () => slow.heard.length === 1);
     receiver = await startReceiver();
     const quick = await listen({ kinds: ['issued'] });
-    // More than are sent to one endpoint at a time.
+    // This number exceeds the concurrent attempts per endpoint.
     for (let count = 0; count < 20; count += 1) await world.issue();
     await until(async () => receiver.heard.length === 20);
     await until(async () => (await statesOf(quick)).every(([state]) => state === 'delivered'));
     expect(slow.heard).toHaveLength(1);
   } finally {
     answer(undefined);
-    // It waits for what is under way, and keeps what came of it.
+    // Stopping waits for the running attempts and stores their outcomes.
     await own.stop();
     slow.close();
   }

@@ -1,4 +1,4 @@
-/** A license service of a spec's own: real Postgres, real Redis, real HTTP. */
+/** A license service for one spec, with real Postgres, Redis and HTTP. */
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/driver';
 import { cloneDatabase, patient, redisUrl } from '@muster/testing';
@@ -12,7 +12,7 @@ import { type Db, inTransaction } from '../src/operators/transaction.ts';
 
 export { until } from '@muster/testing';
 
-/** So many that no test meets them; what tests them sets its own. */
+/** Limits that no test reaches. Tests of limits set their own. */
 export const noLimits = {
   ...{ LIMIT_IP: '100000/1', LIMIT_CHECK: '100000/1' },
   ...{ LIMIT_IP_FAIL: '100000/1', LIMIT_KEY_FAIL: '100000/1' },
@@ -22,7 +22,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body; {} where there is none. */
+  /** The JSON body; `{}` if there is none. */
   readonly json: Record<string, unknown>;
 }
 
@@ -39,15 +39,15 @@ export interface Running extends LicenseService {
 export interface SetUp extends LicenseServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly logger?: Logger;
-  /** Any free one unless said. */
+  /** The port; any free port by default. */
   readonly port?: number;
 }
 
 export interface LicenseWorld {
   readonly url: string;
-  /** The secret of the database that its signing keys are sealed with. */
+  /** The secret in the database that seals the signing keys. */
   readonly seal: Buffer;
-  /** As operators, who own the tables. */
+  /** Connections as the operators, who own the tables. */
   readonly owner: Pool;
   asOperator<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
   issue(order?: Partial<Order>): Promise<Issued & { key: Key }>;
