@@ -1,6 +1,6 @@
 /**
- * The decisions that the last bare server of writes makes around its statements: target check, reads and row
- * locks, validation, and the values to write. It is written by hand and does no more than the product
+ * The decisions that the most complete bare server of writes makes around its statements: target check, reads
+ * and row locks, validation, and the values to write. It is written by hand and does no more than the product
  * promises.
  */
 import { hash, randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
-// The servers with which the gateway is compared: a plain proxy of one call, and an SDK server that is
-// created for each request with every operation registered as a tool. mcp.ts forks this program.
+// The servers with which the gateway is compared. One is a plain proxy of a call. The other is an SDK server
+// that is created for each request with every operation registered as a tool. mcp.ts forks this program.
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { operations, pathOf } from '@muster/registry';
 import { fastify } from 'fastify';

@@ -1,5 +1,5 @@
 // The bare queue: BullMQ in one process that adds jobs and handles them without work. outbox.ts forks this
-// program. It sends the number of jobs of a run, and receives the jobs per second.
+// program, sends it the number of jobs of a run, and receives the jobs per second.
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 

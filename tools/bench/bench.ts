@@ -85,7 +85,7 @@ const say = (line: string): void => void (options.json ? process.stderr : proces
 
 const effort = { rounds, seconds, say };
 
-/** An operation that is measured on certain organizations. */
+/** A workload on certain organizations. */
 interface Course {
   readonly name: string;
   readonly work: Work;
@@ -103,7 +103,7 @@ interface Results {
 
 const isChosen = (name: string): boolean => only === undefined || only.includes(name);
 
-/** Returns the chosen works, and true if the outbox is measured. Throws if `--only` matches nothing. */
+/** Returns the chosen workloads, and true if the outbox is measured. Throws if `--only` matches nothing. */
 function choose(): { readonly chosen: readonly Work[]; readonly withOutbox: boolean } {
   const chosen = works.filter(({ operation, name }) => isChosen(operation) || isChosen(name));
   const withOutbox = isChosen('outbox');
@@ -188,7 +188,7 @@ async function runCourses(
   });
 }
 
-/** Returns the number of entries in the streams to which this work writes. */
+/** Returns the number of entries in the streams to which this workload writes. */
 async function writtenBy(owner: Pool, { leaves = 'activity' }: Work): Promise<number> {
   const { rows } = await owner.query<{ written: number }>(
     `select sum(${leaves})::int as written from streams`,
@@ -292,7 +292,7 @@ async function run(): Promise<void> {
     }
     const { chosen, withOutbox } = choose();
     const results = chosen.length === 0 ? null : await compare(services, chosen);
-    // Stops the servers of the works, so that they use no processor time during the next measurement.
+    // Stops the servers of the comparison, so that they use no processor time during the next measurement.
     await services.stop();
     const outbox = withOutbox ? await measureOutbox(services, { rounds, say }) : null;
     if (options.json) process.stdout.write(`${JSON.stringify({ ...results, outbox }, null, 2)}\n`);

@@ -1,7 +1,8 @@
 /**
- * Compares a service with bare servers that each do one step more, up to one that does everything the service
- * promises. The remaining difference is the service's own overhead. It compares processor time of the server
- * and of Postgres, because other load on the machine affects it less than rates.
+ * Compares a service with a series of bare servers. Each does one step more than the previous one, and the
+ * last does everything the service promises. The remaining difference is the service's own overhead. It
+ * compares processor time of the server and of Postgres, because other load on the machine affects it less
+ * than rates.
  */
 import { type LoadRequest } from './load-request.ts';
 import { type Bench, type Effort, inTurns, measure, type Sample, type Side } from './measure.ts';

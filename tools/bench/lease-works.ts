@@ -49,7 +49,7 @@ function storyOf(
   return { org, storyId: pick(project.backlogIds, seat * storiesPerWorker + (turn % storiesPerWorker)) };
 }
 
-/** Defines a work that acquires one lease, keeps it, and repeats one call of its holder. */
+/** Defines a workload that acquires one lease, keeps it, and repeats one call of its holder. */
 const holding = (name: string, call: (org: BenchOrg, index: number) => Twin): Work => ({
   name: `deliveryExecutions.${name}`,
   operation: `deliveryExecutions.${name}`,

@@ -42,7 +42,7 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
   const { api, owner, bench } = await services.installation();
   const gateway = await services.app('mcp-gateway', await services.bundle('mcp-gateway'), {
     COORDINATION_API_URL: api.url,
-    // One token requests more lists than the rate limit allows.
+    // The benchmark's single token requests more lists than the default limit allows.
     LIMIT_LISTS: '1000000/0.001',
   });
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));

@@ -73,7 +73,7 @@ export async function measure(
 const [warmCalls, mostWarmSeconds, mostWarmRounds] = [12_000, 20, 16];
 const stretchSeconds = 2;
 
-/** Runs one side until more runs would not make it faster, in rounds of `seconds`. */
+/** Warms up one side by runs of at most `seconds` per round, until more runs would not make it faster. */
 async function warmUp(run: Side, seconds: number): Promise<void> {
   const most = Math.min(mostWarmSeconds, mostWarmRounds * seconds);
   const stretch = Math.min(stretchSeconds, most);
@@ -81,7 +81,7 @@ async function warmUp(run: Side, seconds: number): Promise<void> {
     sent += (await run(stretch)).sent;
 }
 
-/** Measures one side for this many seconds. */
+/** Measures one of the compared servers for this many seconds. */
 export type Side = (seconds: number) => Promise<Sample>;
 
 /**

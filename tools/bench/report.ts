@@ -1,6 +1,6 @@
 import { type Sample } from './measure.ts';
 
-/** Measurements of one operation on two sides. */
+/** Measurements of one operation on the two compared servers. */
 export interface Row {
   readonly name: string;
   readonly ours: readonly Sample[];

@@ -73,7 +73,9 @@ export async function measureScale(
     crowds.push({ what, rate, p50: of(({ p50 }) => p50), p99: of(({ p99 }) => p99) });
     say(`${what} measured`);
   };
-  /** Runs the work on the first `count` copies at the same time, each with its share of the connections. */
+  /**
+   * Runs the workload on the first `count` copies at the same time, each with its share of the connections.
+   */
   const onCopies = (count: number, work: Work, among: readonly BenchOrg[]): Promise<Sample[]> =>
     Promise.all(
       copies.slice(0, count).map((copy, place) => {

@@ -1,4 +1,4 @@
-/** The definition of a work, and helpers that create its requests. */
+/** The definition of a workload, and helpers that create its requests. */
 import { pathOf } from '@muster/registry';
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg, type BenchProject } from './data.ts';
@@ -14,12 +14,12 @@ export interface Twin {
   readonly bare: LoadRequest;
 }
 
-/** An operation or sequence that is measured on both servers. */
+/** A workload: an operation or a sequence of operations that is measured on both servers. */
 export interface Work {
   readonly name: string;
   readonly operation: string;
   readonly isWrite: boolean;
-  /** The stream to which each write adds an entry. `activity` if it is undefined. */
+  /** The stream to which each write of the workload adds an entry. `activity` if it is undefined. */
   readonly leaves?: 'activity' | 'audit';
   /**
    * The lowest acceptable share of the bare server's rate. If it is null, the result is shown without a

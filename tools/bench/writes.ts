@@ -34,7 +34,9 @@ const goals: Readonly<Record<string, number>> = {
   'deliveryExecutions.renew': 0.75,
   'deliveryExecutions.checkpoint': 0.75,
 };
-/** The number of requests of a connection whose written rows are compared: two rounds of the longest work. */
+/**
+ * The number of requests of a connection whose written rows are compared: two rounds of the longest workload.
+ */
 const compared = 6;
 
 const lanesOf = (work: Work, orgs: readonly BenchOrg[], side: 'muster' | 'bare'): LoadRequest[][] =>
@@ -61,7 +63,7 @@ async function requireSameRows(owner: Pool, { service, bare, asked }: Ladder): P
   }
 }
 
-/** `only` names the works. All works that have a goal are measured if it is undefined. */
+/** Measures the workloads that `only` names. If it is undefined, measures all workloads that have a goal. */
 export async function measureWrites(
   services: Services,
   effort: Effort,
