@@ -26,7 +26,7 @@ const manifestOf = (folder: string): Manifest =>
 const published = projects.filter((folder) =>
   manifestOf(folder).nx?.targets['build']?.command?.includes('build-lib'),
 );
-/** These packages, and those with a command. */
+/** Packages that can be installed: published libraries, and apps with a command. */
 const installed = projects.filter(
   (folder) => published.includes(folder) || manifestOf(folder).bin !== undefined,
 );
