@@ -163,7 +163,7 @@ beforeAll(async () => {
   seen = await whatIsThere(as('ana'), lease.executionId);
   await nameThisMoment(before.url, 'before_the_accident');
 
-  // Loses the data by accident.
+  // Simulates an accident that deletes all stories.
   const owner = createPool({ url: before.url, role: null, max: 1 });
   await owner.query('delete from stories');
   await owner.end();
