@@ -17,7 +17,7 @@ export interface App {
   readonly url: string;
   /** The path from the root of the repository. It identifies the app in the command line of a process. */
   readonly main: string;
-  /** True if another app depends on it. The start does not wait for other apps. */
+  /** True if another app depends on it. `npm start` waits only for these apps. */
   readonly isNeeded: boolean;
 }
 

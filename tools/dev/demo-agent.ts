@@ -110,7 +110,7 @@ async function workOn(
   let isAsked = false;
   const isStopped = (signals: readonly Signal[]): boolean =>
     signal.aborted || signals.some(({ kind }) => kind === 'stop_requested');
-  /** Returns false if it has to stop. */
+  /** Asks the question and waits for the answer. Returns false if the agent has to stop. */
   const waitForAnswer = async (): Promise<boolean> => {
     const { comment } = await comments.create({ storyId, body: question, kind: 'question' });
     isAsked = true;

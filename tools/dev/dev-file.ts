@@ -17,12 +17,12 @@ const Tokens = z.object({
 export type Tokens = z.infer<typeof Tokens>;
 
 const DevFile = z.object({
-  /** The address of the console. A file from before there was a console has none. */
+  /** The address of the console. Null in files written before the console existed. */
   consoleUrl: z.string().nullable().default(null),
   baseUrl: z.string().nullable(),
   mcpUrl: z.string().nullable(),
   licenseUrl: z.string().nullable(),
-  /** A license to try. An older file has none. */
+  /** A license to try. Null in older files. */
   licenseKey: z.string().nullable().default(null),
   /** The address of sign-in. */
   signInUrl: z.string().nullable().default(null),

@@ -11,7 +11,7 @@ export interface Kept<S extends ServiceProcess> {
 
 const FIRST_PAUSE_SECONDS = 0.1;
 const LONGEST_PAUSE_SECONDS = 30;
-/** After this uptime the next end counts as the first again. */
+/** An exit after this uptime resets the restart delay. */
 const HEALTHY_SECONDS = 10;
 
 /**

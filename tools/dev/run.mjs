@@ -180,8 +180,8 @@ async function runChild(program, programArgs, { env = process.env, ...options })
     child.kill(signal);
   };
   for (const signal of signals) process.on(signal, passOn);
-  // A signal to npm ends only the shell between npm and this process, so the end of the parent is the only
-  // notice.
+  // A signal to npm ends only the shell between npm and this process. This process notices only that its
+  // parent is gone.
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.env['npm_lifecycle_event'] === undefined || process.ppid === parent) return;
