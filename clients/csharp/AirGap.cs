@@ -1,5 +1,5 @@
-// For machines that never come online: a request that people carry to the seller of the license, and the answer that they
-// carry back. The answer counts for the nonce, the key and the machine of one request.
+// Activation of offline machines: people carry a request to the seller of the license and the answer back. The answer is
+// valid only for the nonce, the key and the machine of its request.
 
 using System.Collections.Generic;
 using System.IO;
@@ -21,7 +21,7 @@ namespace Muster.Licenses
         }
     }
 
-    /// <summary>What was asked last; its answer may be taken in once more, which changes nothing.</summary>
+    /// <summary>The last request. Its answer may be accepted again, which changes nothing.</summary>
     internal sealed class KeptRequest
     {
         internal string LicenseKey, Nonce;
@@ -29,7 +29,7 @@ namespace Muster.Licenses
 
         private static string FileIn(string folder) => Path.Combine(folder, "request.json");
 
-        /// <summary>Null where nothing was asked, or it was refused since.</summary>
+        /// <summary>Reads the last request; null if there is none, or if it was refused since.</summary>
         internal static KeptRequest Read(string folder)
         {
             if (!File.Exists(FileIn(folder))) return null;
@@ -45,7 +45,7 @@ namespace Muster.Licenses
             Machine.Put(folder, FileIn(folder), Json.Write(all) + "\n", true);
         }
 
-        /// <summary>After a refusal and a release no answer of before counts.</summary>
+        /// <summary>Deletes the request after a refusal or release, because earlier answers are then invalid.</summary>
         internal static void Forget(string folder)
         {
             if (File.Exists(FileIn(folder))) File.Delete(FileIn(folder));
@@ -54,7 +54,7 @@ namespace Muster.Licenses
 
     internal sealed class AirGapAnswer
     {
-        /// <summary>`granted`, or why not.</summary>
+        /// <summary>`granted` or the reason of a refusal.</summary>
         internal string Reason;
 
         /// <summary>The service itself refused this request.</summary>
@@ -67,7 +67,7 @@ namespace Muster.Licenses
 
         private static AirGapAnswer Foreign(string reason) => new AirGapAnswer { Reason = reason, Refusal = Standing.No(reason) };
 
-        /// <summary>What an answer says to the request.</summary>
+        /// <summary>Reads and verifies the answer to a request.</summary>
         internal static AirGapAnswer To(AirGapRequest asked, string text, List<PublicKey> keys)
         {
             var said = SignedText.Read((text ?? "").Trim(), "licans1", keys);

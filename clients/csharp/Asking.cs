@@ -1,4 +1,4 @@
-// Questions to the license service, asked again where the answer is none.
+// Requests to the license service, with retries.
 
 using System;
 using System.Collections.Generic;
@@ -13,7 +13,7 @@ using System.Text.RegularExpressions;
 
 namespace Muster.Licenses
 {
-    /// <summary>The service's last word; Reason alone is there where it said none: `unreachable` or `untrusted`.</summary>
+    /// <summary>The decision of the service. Without one, only Reason is set: `unreachable` or `untrusted`.</summary>
     internal sealed class Heard
     {
         internal string Reason;
@@ -21,7 +21,7 @@ namespace Muster.Licenses
         internal Answer Answer;
         internal Dictionary<string, object> Said;
 
-        /// <summary>By the service's clock, since 1970.</summary>
+        /// <summary>The time of the service, in seconds since 1970.</summary>
         internal long Seconds;
 
         internal int Status => Answer.Status;
@@ -34,7 +34,7 @@ namespace Muster.Licenses
         private static readonly TimeSpan AttemptTime = TimeSpan.FromSeconds(10);
         private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(5);
 
-        // Every answer is read as it came: nothing is followed.
+        // Redirects are not followed, because the answer is signed.
         private static readonly HttpClient Caller = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false, UseCookies = false })
         {
             Timeout = AttemptTime,
@@ -46,7 +46,7 @@ namespace Muster.Licenses
         private readonly TimeSpan patience;
         private readonly List<PublicKey> pinned;
 
-        /// <summary>Keys that were fetched or kept.</summary>
+        /// <summary>The fetched or stored keys.</summary>
         internal List<PublicKey> Trusted = new List<PublicKey>();
 
         internal Asking(Uri where, string serviceProduct, TimeSpan patience, List<PublicKey> pinned)
@@ -70,7 +70,7 @@ namespace Muster.Licenses
                     request.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
                     request.Headers.TryAddWithoutValidation("Content-Digest", Signed.DigestOf(question.Body));
                 }
-                // What is on the way is signed, and a part of it may be read otherwise than it was written.
+                // The signature covers the path as it is sent, which .NET may have normalized.
                 question.Target = request.RequestUri.PathAndQuery;
                 using (var response = Caller.SendAsync(request).ConfigureAwait(false).GetAwaiter().GetResult())
                 {
@@ -86,7 +86,7 @@ namespace Muster.Licenses
             }
         }
 
-        /// <summary>The keys to believe. One that is not known is a new one, or none at all; where keys are pinned, none.</summary>
+        /// <summary>Answers the trusted keys. Fetches them again for an unknown key ID, unless keys are pinned.</summary>
         private List<PublicKey> KeysFor(string kid)
         {
             if (pinned != null) return pinned;
@@ -108,7 +108,7 @@ namespace Muster.Licenses
                 var answer = Send(question);
                 var said = answer.Header("retry-after");
                 var wait = TimeSpan.FromSeconds(Regex.IsMatch(said, @"\A[0-9]{1,6}\z") ? int.Parse(said) : 0);
-                // Nothing was decided, whatever its headers say: they are not signed.
+                // These statuses are never decisions, whatever the unsigned headers say.
                 if (answer.Status == 429 || answer.Status >= 500) return new Heard { Reason = "unreachable", RetryAfter = wait };
                 var kid = answer.KeyId;
                 if (kid == null) return new Heard { Reason = "untrusted", RetryAfter = wait };
@@ -123,7 +123,7 @@ namespace Muster.Licenses
             }
         }
 
-        /// <summary>Asks until there is a last word, or until patience is over; comes back when the service asked to.</summary>
+        /// <summary>Retries until there is a decision or the patience is over. Respects Retry-After.</summary>
         internal Heard Ask(string method, string target, byte[] body)
         {
             var clock = Stopwatch.StartNew();
@@ -132,7 +132,7 @@ namespace Muster.Licenses
             {
                 var heard = Attempt(method, target, body);
                 if (heard.Reason == null) return heard;
-                // Spread, so that machines do not come back all at once.
+                // Random jitter keeps machines from retrying at the same time.
                 var own = TimeSpan.FromTicks((long)(pause.Ticks * (0.5 + spread.NextDouble())));
                 var wait = heard.RetryAfter > own ? heard.RetryAfter : own;
                 if (clock.Elapsed + wait > patience) return heard;

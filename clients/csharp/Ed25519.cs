@@ -1,5 +1,4 @@
-// Ed25519 (RFC 8032), verification alone, for .NET, which has none. Nothing in it is secret, so it need not take the same
-// time for everything.
+// Verification of Ed25519 (RFC 8032), which .NET does not have. It handles no secrets, so it need not run in constant time.
 
 using System.Linq;
 using System.Numerics;
@@ -21,7 +20,7 @@ namespace Muster.Licenses
             internal BigInteger X, Y, Z, T;
         }
 
-        /// <summary>Whether the key of 32 bytes signed the message.</summary>
+        /// <summary>Answers true if the 32-byte key signed the message.</summary>
         internal static bool Verify(byte[] publicKey, byte[] message, byte[] signature)
         {
             if (publicKey.Length != 32 || signature.Length != 64) return false;
@@ -47,7 +46,7 @@ namespace Muster.Licenses
 
         private static BigInteger Inverse(BigInteger value) => BigInteger.ModPow(value, P - 2, P);
 
-        /// <summary>Bytes with the lowest first. A zero behind them keeps the number from being negative.</summary>
+        /// <summary>Reads a little-endian number. The appended zero byte keeps it positive.</summary>
         private static BigInteger Number(byte[] bytes) => new BigInteger(bytes.Concat(new byte[] { 0 }).ToArray());
 
         private static BigInteger? RecoverX(BigInteger y, bool isOdd)

@@ -1,4 +1,4 @@
-// JSON (RFC 8259), since .NET Framework, Mono and .NET have no reader of it in common.
+// JSON (RFC 8259), because .NET Framework, Mono and .NET have no common JSON reader.
 
 using System;
 using System.Collections.Generic;
@@ -8,7 +8,7 @@ using System.Text.RegularExpressions;
 
 namespace Muster.Licenses
 {
-    /// <summary>Objects are dictionaries, arrays lists, numbers doubles. Texts that are no JSON are null.</summary>
+    /// <summary>Reads JSON: objects become dictionaries, arrays lists, and numbers doubles. Invalid JSON becomes null.</summary>
     internal sealed class Json
     {
         private const int MostDepth = 64;
@@ -36,7 +36,7 @@ namespace Muster.Licenses
             }
             catch (ArgumentException)
             {
-                // Bytes that are no UTF-8.
+                // The bytes are not valid UTF-8.
                 return null;
             }
         }
@@ -151,7 +151,7 @@ namespace Muster.Licenses
             foreach (var one in text)
             {
                 if (one == '"' || one == '\\') made.Append('\\').Append(one);
-                // Halves of pairs that stand alone have no form in UTF-8.
+                // Unpaired surrogates cannot be encoded in UTF-8.
                 else if (one < ' ' || char.IsSurrogate(one)) made.AppendFormat(CultureInfo.InvariantCulture, "\\u{0:x4}", (int)one);
                 else made.Append(one);
             }

@@ -1,14 +1,14 @@
-// The license of a program on one machine, for .NET Framework 4.7.1, Mono 6 and .NET 6, and newer. Copy the files beside
-// this one into the program; System.Net.Http and System.Numerics, which come with the runtime, are all they need.
+// A license client for one program on one machine, for .NET Framework 4.7.1, Mono 6, .NET 6 and newer. Copy all files of
+// this folder except Try.cs into the program. They need only System.Net.Http and System.Numerics of the runtime.
 //
 //     var licenses = new LicenseClient("https://licenses.example.com", "my-program");
 //     var standing = licenses.Activate(key);   // once, after the purchase
 //     standing = licenses.Check();             // at each start
-//     standing = licenses.Trial();             // or without a key, for as long as the product may be tried
+//     standing = licenses.Trial();             // or a trial without a key
 //     if (!standing.MayRun) { Console.Error.WriteLine(standing.Message); return 1; }
 //
-// It believes what is signed for its own question alone; all else is an outage, and then the certificate that it keeps
-// decides. What it keeps is the file of the client for Node, so both may be used beside each other.
+// It trusts only answers that are signed for its own request. Everything else counts as an outage, and then the stored
+// certificate decides. It uses the same file as the client for Node, so a program may use both.
 
 using System;
 using System.Collections.Generic;
@@ -20,8 +20,9 @@ using System.Text.RegularExpressions;
 namespace Muster.Licenses
 {
     /// <summary>
-    /// The license of one program on one machine, for one thread at a time. Its calls wait for the service; a window calls them by
-    /// Task.Run. IOException and UnauthorizedAccessException mean that this machine could not do its part: it may not run then.
+    /// The license client of one program on one machine. It is not thread-safe. Its calls block until the service answers, so
+    /// a user interface calls them with Task.Run. IOException and UnauthorizedAccessException mean that this machine failed
+    /// (its disk or its ID), and that the program may not run.
     /// </summary>
     public sealed class LicenseClient
     {
@@ -31,10 +32,11 @@ namespace Muster.Licenses
         private string machineId;
 
         /// <summary>
-        /// url: where the license service is. product: the program's name, which is part of the machine's id. folder: where the
-        /// license is kept, the user's own place for programs unless told. publicKeys: the service's keys, built into the program;
-        /// fetched over https and kept unless told. patience: how long to try while the service does not answer, and a try more;
-        /// 10 s unless told. machineId: what else is to hold the license. serviceProduct: which of the service's products it is.
+        /// url: the URL of the license service. product: the name of the program, which is part of the machine ID. folder: the
+        /// folder of the stored license, by default in the user's folder for programs. publicKeys: public keys of the service to
+        /// pin; by default they are fetched over https and stored. patience: the time to retry while the service does not answer,
+        /// plus one more attempt; 10 s by default. machineId: replaces the machine ID if something else holds the license.
+        /// serviceProduct: the product at a service with several products.
         /// </summary>
         public LicenseClient(
             string url, string product, string folder = null, IReadOnlyCollection<PublicKey> publicKeys = null,
@@ -67,7 +69,7 @@ namespace Muster.Licenses
             asking = new Asking(where, serviceProduct, patience ?? TimeSpan.FromSeconds(10), pinned);
         }
 
-        /// <summary>This machine, as the service knows it.</summary>
+        /// <summary>The machine ID that the service knows.</summary>
         public string MachineId => machineId ?? (machineId = Machine.IdFor(product, folder));
 
         private Kept Open()
@@ -77,7 +79,7 @@ namespace Muster.Licenses
             return kept;
         }
 
-        /// <summary>Makes this machine the license's. Where nothing answers, the same license that was kept before counts.</summary>
+        /// <summary>Activates a license on this machine. Without an answer, the stored license counts if it has this key.</summary>
         public Standing Activate(string licenseKey)
         {
             var kept = Open();
@@ -86,7 +88,7 @@ namespace Muster.Licenses
             return Without(kept, standing);
         }
 
-        /// <summary>Whether the program may run: by the service's word, and where it does not answer by the certificate.</summary>
+        /// <summary>Checks the license with the service or, without an answer, by the certificate.</summary>
         public Standing Check()
         {
             var kept = Open();
@@ -98,16 +100,16 @@ namespace Muster.Licenses
             if (heard.Status == 200 && heard.Said.Get("valid") as bool? == true) return Renewed(kept, heard);
             Drop(kept, heard);
             if (heard.Status != 200) return Standing.Refused(heard);
-            // The time of its slot was over; activating says whether there is another, or why not.
+            // The slot lease has expired. Activate again to get another slot or the reason of the refusal.
             return kept.IsLent ? Activate(kept, kept.LicenseKey) : Standing.OfState(heard.Header("license-state"));
         }
 
-        /// <summary>The same without asking the service: at once, and as of the last time.</summary>
+        /// <summary>Checks the license by the certificate alone, without asking the service.</summary>
         public Standing CheckOffline() => ByCertificate(Open());
 
         /// <summary>
-        /// Lets the program run without a key for as long as the product's trials last, once on each machine. Asking again goes on
-        /// with the one that began. Where a license was activated here it is what Check says.
+        /// Starts the trial of this machine or continues it. Each machine has only one. If a license was activated here, answers
+        /// the same as Check.
         /// </summary>
         public Standing Trial()
         {
@@ -116,8 +118,8 @@ namespace Muster.Licenses
         }
 
         /// <summary>
-        /// For a machine that never comes online: a text to carry to the seller of the license, who answers it. Another request
-        /// takes the place of this one. Needs publicKeys, by which the answer is believed.
+        /// Makes the activation request of an offline machine, a text that people carry to the seller, who answers it. A new
+        /// request replaces the previous one. Needs publicKeys to verify the answer.
         /// </summary>
         public string RequestOffline(string licenseKey)
         {
@@ -126,7 +128,7 @@ namespace Muster.Licenses
             return asked.Text;
         }
 
-        /// <summary>Takes in the answer to the request. The same answer once more changes nothing.</summary>
+        /// <summary>Accepts the answer to the request. Accepting it again changes nothing.</summary>
         public Standing AcceptOffline(string answer)
         {
             var kept = Open();
@@ -143,7 +145,7 @@ namespace Muster.Licenses
                 KeptRequest.Forget(folder);
                 return said.Refusal;
             }
-            // Its time was counted from the first time on: taking it in again makes it no younger.
+            // The time of the answer counts from its first acceptance, so accepting it again must not reset the clock.
             if (!request.IsAnswered || !isKept)
             {
                 kept = new Kept
@@ -161,7 +163,7 @@ namespace Muster.Licenses
             return ByCertificate(kept);
         }
 
-        /// <summary>Gives the license back, for another machine: its reason is `released`, or why not.</summary>
+        /// <summary>Releases the license for another machine. The reason is `released` or that of a refusal.</summary>
         public Standing Release()
         {
             var kept = Open();
@@ -176,7 +178,7 @@ namespace Muster.Licenses
                 return Standing.No("released", true);
             }
             var refusal = Standing.Refused(heard);
-            // Its own machine may go on with it; any other has nothing to keep.
+            // After exhausted transfers this machine may keep the license. After any other refusal nothing is kept.
             if (refusal.Reason != "transfers_exhausted") Drop(kept, heard);
             return refusal;
         }
@@ -214,7 +216,7 @@ namespace Muster.Licenses
             var license = LicenseIn(heard, licenseKey);
             var text = heard.Header("license-certificate");
             var certificate = Certificate.Read(text, Certificate.OfLicense, Keys);
-            // A yes to this very question has all three; one that has not is another's.
+            // An approval of this request has all three. Otherwise the answer is for another request.
             if (license == null || certificate == null || !certificate.IsOf(MachineId)) return Standing.No("untrusted");
             var next = new Kept
             {
@@ -228,7 +230,7 @@ namespace Muster.Licenses
             return Standing.Yes("service", license.Text("plan"), certificate);
         }
 
-        /// <summary>The license that an answer is about; null unless it is of this key and this machine.</summary>
+        /// <summary>Answers the license of an answer; null unless it is for this key and this machine.</summary>
         private Dictionary<string, object> LicenseIn(Heard heard, string licenseKey)
         {
             var license = heard.Said.Object("license");
@@ -236,12 +238,12 @@ namespace Muster.Licenses
             return key != null && SameKey(key, licenseKey) && license.Text("machineId") == MachineId ? license : null;
         }
 
-        /// <summary>The service has said yes: what is kept is brought up to date, and the certificate where it is due.</summary>
+        /// <summary>Stores the approval of the service and renews the certificate if it is due.</summary>
         private Standing Renewed(Kept kept, Heard heard)
         {
             var certificate = CertificateIn(kept);
             if (certificate != null && !certificate.IsOf(MachineId)) certificate = null;
-            // Due when more than half of its life is over.
+            // The certificate is due for renewal after half of its validity.
             if (certificate == null || 2 * (certificate.Exp - heard.Seconds) < certificate.Exp - certificate.Iat)
             {
                 var standing = Activate(kept, kept.LicenseKey);
@@ -251,7 +253,7 @@ namespace Muster.Licenses
             return Standing.Yes("service", heard.Said.Text("plan"), certificate);
         }
 
-        /// <summary>The license's, or the trial's.</summary>
+        /// <summary>Answers the certificate of the license or trial.</summary>
         private Certificate CertificateIn(Kept kept) =>
             Certificate.Read(kept.Certificate, kept.LicenseKey == null ? Certificate.OfTrial : Certificate.OfLicense, Keys);
 
@@ -273,14 +275,14 @@ namespace Muster.Licenses
             return now >= certificate.Exp * 1000.0 ? Standing.No("certificate_ended") : Standing.Yes("certificate", certificate.Plan, certificate);
         }
 
-        /// <summary>Where there was no answer: what was kept counts, and else why there was none.</summary>
+        /// <summary>Handles an outage: the stored license counts, and without one the outage is answered.</summary>
         private Standing Without(Kept kept, Standing outcome)
         {
             var standing = ByCertificate(kept);
             return standing.Reason == "no_license" ? outcome : standing;
         }
 
-        /// <summary>From here on it takes a yes of the service. What cannot be kept is a refusal all the same.</summary>
+        /// <summary>Drops the license after a refusal, so that only the service can allow it again, even if the write fails.</summary>
         private void Drop(Kept kept, Heard heard)
         {
             kept.Certificate = null;
@@ -301,7 +303,7 @@ namespace Muster.Licenses
             WriteIfPossible(kept);
         }
 
-        /// <summary>A disk that is full is no reason to stop a program that may run.</summary>
+        /// <summary>Writes if possible. A full disk must not stop a program that may run.</summary>
         private void WriteIfPossible(Kept kept)
         {
             try
@@ -316,13 +318,13 @@ namespace Muster.Licenses
         private List<PublicKey> ToKeep => pinned == null ? asking.Trusted : new List<PublicKey>();
         private List<PublicKey> Keys => pinned ?? asking.Trusted;
 
-        /// <summary>Whether two texts are one key, read as leniently as the service reads it.</summary>
+        /// <summary>Compares two keys as leniently as the service parses them.</summary>
         internal static bool SameKey(string one, string other) => Bare(one) == Bare(other);
 
         private static string Bare(string key)
         {
             var symbols = Regex.Replace(key, "[^0-9A-Za-z]", "").ToUpperInvariant().Replace('O', '0').Replace('I', '1').Replace('L', '1');
-            // Without the product's five, which need not be typed.
+            // Drop the five-symbol prefix of the product, which people need not type.
             return symbols.Length > 25 ? symbols.Substring(symbols.Length - 25) : symbols;
         }
     }

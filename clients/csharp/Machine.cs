@@ -1,4 +1,4 @@
-// The machine and its folder: which one it is, where the license is kept, and how.
+// The machine ID, and the folder and files of the stored license.
 
 using System;
 using System.Collections.Generic;
@@ -25,7 +25,7 @@ namespace Muster.Licenses
 
         internal static string Hex(byte[] bytes) => string.Concat(bytes.Select(one => one.ToString("x2")));
 
-        /// <summary>An HMAC of the program's name by the system's own id, which never leaves the machine.</summary>
+        /// <summary>Computes the machine ID: an HMAC of the program name with the system ID as key, which never leaves the machine.</summary>
         internal static string IdFor(string product, string folder)
         {
             var own = OfSystem() ?? OfFolder(folder);
@@ -43,7 +43,7 @@ namespace Muster.Licenses
             }
             if (Is(OSPlatform.Windows))
             {
-                // A 32-bit program sees another registry unless it says which.
+                // A 32-bit program sees a different registry view unless it requests the 64-bit one.
                 return Said(
                     Path.Combine(Environment.SystemDirectory, "reg.exe"),
                     "query HKLM\\SOFTWARE\\Microsoft\\Cryptography /v MachineGuid /reg:64",
@@ -58,7 +58,7 @@ namespace Muster.Licenses
             using (var process = Process.Start(start))
             {
                 var found = Regex.Match(process.StandardOutput.ReadToEnd(), form, RegexOptions.IgnoreCase);
-                // A machine that seems to be another one for a moment would lose its license.
+                // Throw, because a machine with a temporarily different ID would lose its license.
                 if (!found.Success) throw new IOException("the operating system does not tell the id of this machine");
                 return found.Groups[1].Value.ToLowerInvariant();
             }
@@ -78,7 +78,7 @@ namespace Muster.Licenses
             return Regex.IsMatch(text, "\\A[0-9a-fA-F]{32}\\z") && text.Trim('0') != "" ? text.ToLowerInvariant() : null;
         }
 
-        /// <summary>A random id, made once.</summary>
+        /// <summary>Creates a random ID once and stores it.</summary>
         private static string OfFolder(string folder)
         {
             var file = Path.Combine(folder, "machine-id");
@@ -91,7 +91,7 @@ namespace Muster.Licenses
             }
             catch (IOException) when (File.Exists(file))
             {
-                // Another process made it at the same moment; the first one counts.
+                // Another process created it at the same time. The first file wins.
             }
             known = In(file);
             if (known == null) throw new IOException(file + " has no id of a machine");
@@ -101,13 +101,13 @@ namespace Muster.Licenses
         [DllImport("libc", EntryPoint = "chmod", SetLastError = true)]
         private static extern int ChangeMode(string file, uint mode);
 
-        /// <summary>For its owner alone; on Windows the user's folders are.</summary>
+        /// <summary>Restricts access to the owner. On Windows the user's folders are already restricted.</summary>
         private static void Close(string path, uint mode)
         {
             if (!Is(OSPlatform.Windows) && ChangeMode(path, mode) != 0) throw new IOException("the mode of " + path + " cannot be set");
         }
 
-        /// <summary>A file as a whole: a process that is killed while it writes leaves the one that was there.</summary>
+        /// <summary>Writes a file atomically. A process that is killed during the write leaves the old file.</summary>
         internal static void Put(string folder, string file, string text, bool replaces)
         {
             if (!Directory.Exists(folder)) Close(Directory.CreateDirectory(folder).FullName, 448 /* 0700 */);
@@ -145,13 +145,13 @@ namespace Muster.Licenses
         }
     }
 
-    /// <summary>What the machine keeps between starts; the client for Node reads and writes the same file.</summary>
+    /// <summary>The stored license. The client for Node uses the same file.</summary>
     internal sealed class Kept
     {
-        /// <summary>Null of a trial, which has none.</summary>
+        /// <summary>The license key; null for a trial.</summary>
         internal string LicenseKey;
 
-        /// <summary>Null after a refusal: from then on the machine may not run before the service has said so.</summary>
+        /// <summary>The certificate; null after a refusal, so that the machine may not run until the service allows it.</summary>
         internal string Certificate;
 
         internal bool IsLent;
@@ -160,7 +160,7 @@ namespace Muster.Licenses
 
         private static string FileIn(string folder) => Path.Combine(folder, "license.json");
 
-        /// <summary>Null where nothing is kept, or what is kept is damaged: then the license is activated anew.</summary>
+        /// <summary>Reads the stored license; null if there is none or the file is damaged. Activate it again then.</summary>
         internal static Kept Read(string folder)
         {
             Dictionary<string, object> found;
@@ -188,7 +188,7 @@ namespace Muster.Licenses
             };
         }
 
-        /// <summary>Whether it is of this key; a trial is of none.</summary>
+        /// <summary>Answers true if the stored license has this key. A trial has no key.</summary>
         internal bool IsOf(string licenseKey) => LicenseKey != null && LicenseClient.SameKey(LicenseKey, licenseKey);
 
         internal void Write(string folder)
@@ -208,8 +208,8 @@ namespace Muster.Licenses
         internal static void Forget(string folder) => File.Delete(FileIn(folder));
 
         /// <summary>
-        /// When it was last written, by the clock of then: the latest time of the file and its folder, since a file can be given
-        /// another time. 0 where there is none.
+        /// Answers the time of the last write: the latest time of the file and its folder, because the time of a file can be
+        /// changed; 0 if there is no file.
         /// </summary>
         internal static double WrittenMillis(string folder)
         {

@@ -1,4 +1,4 @@
-// What is signed: certificates, answers by RFC 9421 as far as the service uses it, and the time that they tell.
+// Signed texts and answers: certificates, the part of RFC 9421 that the service uses, and the trusted time.
 
 using System;
 using System.Collections.Generic;
@@ -10,13 +10,13 @@ using System.Text.RegularExpressions;
 
 namespace Muster.Licenses
 {
-    /// <summary>A key of the service as /.well-known/license-keys.json has it: kty OKP, crv Ed25519.</summary>
+    /// <summary>A key of the service from /.well-known/license-keys.json: kty OKP, crv Ed25519.</summary>
     public sealed class PublicKey
     {
-        /// <summary>The key, base64url.</summary>
+        /// <summary>The public key, in base64url.</summary>
         public string X { get; set; }
 
-        /// <summary>Its name.</summary>
+        /// <summary>The key ID.</summary>
         public string Kid { get; set; }
 
         internal byte[] Bytes => Base64.Url(X ?? "");
@@ -59,7 +59,7 @@ namespace Muster.Licenses
 
     internal static class Base64
     {
-        /// <summary>Null where it is no base64url.</summary>
+        /// <summary>Decodes base64url; null if it is invalid.</summary>
         internal static byte[] Url(string text) =>
             Regex.IsMatch(text, @"\A[A-Za-z0-9_-]*\z") ? Plain(text.Replace('-', '+').Replace('_', '/') + new string('=', -text.Length & 3)) : null;
 
@@ -78,10 +78,10 @@ namespace Muster.Licenses
         internal static string Write(byte[] bytes) => Convert.ToBase64String(bytes).TrimEnd('=').Replace('+', '-').Replace('/', '_');
     }
 
-    /// <summary>Texts that are kept or carried: `kind.payload.signature`; the kind is part of what is signed.</summary>
+    /// <summary>A stored or carried text: `kind.payload.signature`. The signature covers the kind.</summary>
     internal static class SignedText
     {
-        /// <summary>The payload of a text of this kind that one of these keys signed; null for all else.</summary>
+        /// <summary>Verifies a signed text of this kind and answers its payload; null if it is invalid.</summary>
         internal static Dictionary<string, object> Read(string text, string kind, IEnumerable<PublicKey> keys)
         {
             var parts = (text ?? "").Split('.');
@@ -104,7 +104,7 @@ namespace Muster.Licenses
         internal Dictionary<string, object> Features;
 
         /// <summary>
-        /// What a certificate of this kind says that one of these keys signed; it may have ended since. Null for all else.
+        /// Verifies a certificate of this kind and answers it, even if it has expired; null if it is invalid.
         /// </summary>
         internal static Certificate Read(string text, string kind, IEnumerable<PublicKey> keys)
         {
@@ -134,7 +134,7 @@ namespace Muster.Licenses
     {
         internal string Method, Target, Nonce;
 
-        /// <summary>Null where it has none.</summary>
+        /// <summary>The body; null if there is none.</summary>
         internal byte[] Body;
     }
 
@@ -142,7 +142,7 @@ namespace Muster.Licenses
     {
         internal int Status;
 
-        /// <summary>By their names in lower case.</summary>
+        /// <summary>The headers by their lower-case names.</summary>
         internal Dictionary<string, string> Headers;
 
         internal byte[] Body;
@@ -153,7 +153,7 @@ namespace Muster.Licenses
             return Headers.TryGetValue(name, out value) ? value : "";
         }
 
-        /// <summary>Which key says that it signed this answer; null where none does.</summary>
+        /// <summary>The key ID that the signature names; null without a signature.</summary>
         internal string KeyId
         {
             get
@@ -179,7 +179,7 @@ namespace Muster.Licenses
             return key != null && Ed25519.Verify(key.Bytes, message, signature);
         }
 
-        /// <summary>The member of a dictionary (RFC 8941); commas in texts and brackets do not part.</summary>
+        /// <summary>Answers a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.</summary>
         internal static string Member(string dictionary, string name) =>
             Regex.Matches(dictionary, @"(?:""(?:[^""\\]|\\.)*""|\([^)]*\)|[^,""(])+")
                 .Cast<Match>()
@@ -194,7 +194,7 @@ namespace Muster.Licenses
             return found.Success ? Base64.Plain(found.Groups[1].Value) : null;
         }
 
-        /// <summary>When the service made this answer to this question, in seconds since 1970; null where it did not.</summary>
+        /// <summary>Verifies an answer. Answers its time in seconds since 1970; null if the signature is not valid.</summary>
         internal static long? At(Question question, Answer answer, IEnumerable<PublicKey> keys)
         {
             var sent = Member(answer.Header("signature-input"), "license");
@@ -215,7 +215,7 @@ namespace Muster.Licenses
                 { "\"license-nonce\";req", question.Nonce },
             };
             if (question.Body != null) values["\"content-digest\";req"] = DigestOf(question.Body);
-            // All of them, and nothing that is not known.
+            // The signature must cover exactly the known components.
             var covered = parts.Groups[1].Value.Split(' ');
             if (covered.Length != values.Count || !new HashSet<string>(covered).SetEquals(values.Keys)) return null;
             var lines = covered.Select(name => name + ": " + values[name] + "\n");
@@ -227,26 +227,26 @@ namespace Muster.Licenses
 
     internal struct TimeSeen
     {
-        /// <summary>Clocks are set right by small steps now and then.</summary>
+        /// <summary>The tolerance for small clock corrections.</summary>
         private const double ToleranceMillis = 10 * 60000;
 
-        /// <summary>How far the service's clock was ahead of this machine's, and the latest time that was seen, in milliseconds.</summary>
+        /// <summary>The lead of the service's clock over this machine's, and the latest time that was seen, in milliseconds.</summary>
         internal double AheadMillis, LatestMillis;
 
         internal static double ClockMillis => (DateTime.UtcNow - Epoch).TotalMilliseconds;
         internal static readonly DateTime Epoch = new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc);
 
-        /// <summary>What a signed answer tells; the service's word stands above all that was seen before.</summary>
+        /// <summary>The time of a signed answer, which overrides all earlier times.</summary>
         internal static TimeSeen Of(long seconds) =>
             new TimeSeen { AheadMillis = seconds * 1000.0 - ClockMillis, LatestMillis = seconds * 1000.0 };
 
         /// <summary>
-        /// What an answer tells that people carried, for an unknown time: a clock that stands before it is set right by so much.
+        /// The time of a carried answer, whose age is unknown. A clock that is behind that time is corrected by the difference.
         /// </summary>
         internal static TimeSeen OfCarried(long seconds) =>
             new TimeSeen { AheadMillis = Math.Max(0, seconds * 1000.0 - ClockMillis), LatestMillis = seconds * 1000.0 };
 
-        /// <summary>The time in milliseconds since 1970; null where the clock was turned back.</summary>
+        /// <summary>Answers the time in milliseconds since 1970; null if the clock was turned back.</summary>
         internal double? Now(double clockMillis, double writtenMillis)
         {
             var now = clockMillis + AheadMillis;

@@ -1,10 +1,10 @@
-// How a machine stands: whether the program may run on it, and else why not.
+// The license state of a machine.
 
 using System.Collections.Generic;
 
 namespace Muster.Licenses
 {
-    /// <summary>Whether the program may run, by whose word, and what it may do.</summary>
+    /// <summary>The license state: may the program run, on which basis, and with which features.</summary>
     public sealed class Standing
     {
         private static readonly Dictionary<string, string> Messages = new Dictionary<string, string>
@@ -42,34 +42,34 @@ namespace Muster.Licenses
         {
         }
 
-        /// <summary>Whether the program may run.</summary>
+        /// <summary>True if the program may run.</summary>
         public bool MayRun { get; private set; }
 
-        /// <summary>For people.</summary>
+        /// <summary>A message for people.</summary>
         public string Message { get; private set; }
 
-        /// <summary>`active`, or why not: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …</summary>
+        /// <summary>`active` or the reason of a refusal: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …</summary>
         public string Reason { get; private set; }
 
-        /// <summary>A refusal that the service has decided; what is not final may be asked again.</summary>
+        /// <summary>True if the service has refused. Otherwise the program may ask again.</summary>
         public bool IsFinal { get; private set; }
 
-        /// <summary>`service` or `certificate`; null where it may not run.</summary>
+        /// <summary>The basis: `service` or `certificate`; null if the program may not run.</summary>
         public string By { get; private set; }
 
-        /// <summary>The plan that was sold.</summary>
+        /// <summary>The plan of the license.</summary>
         public string Plan { get; private set; }
 
-        /// <summary>Without a key, for some days.</summary>
+        /// <summary>True for a trial without a key.</summary>
         public bool IsTrial { get; private set; }
 
-        /// <summary>Until when it may run without the service, in seconds since 1970; null where it may not.</summary>
+        /// <summary>The end of offline use, in seconds since 1970; null if the program may not run.</summary>
         public long? OfflineUntil { get; private set; }
 
-        /// <summary>Whether a feature is on, or there is at least one of it.</summary>
+        /// <summary>Answers true if a feature is on or its number is positive.</summary>
         public bool Has(string feature) => features.Get(feature) as bool? == true || Limit(feature) > 0;
 
-        /// <summary>How many; null where the license says no number.</summary>
+        /// <summary>Answers the number of a feature; null if the license has no number for it.</summary>
         public long? Limit(string feature) => Members.Whole(features.Get(feature));
 
         internal bool IsNoAnswer => Reason == "unreachable" || Reason == "untrusted";
@@ -92,10 +92,10 @@ namespace Muster.Licenses
             return standing;
         }
 
-        /// <summary>A refusal in the service's own words: it also says where a typo is.</summary>
+        /// <summary>Makes a refusal with the message of the service, which also locates a typo.</summary>
         internal static Standing Refused(Heard heard) => Refused(heard.Said.Object("details"), heard.Said.Text("message"));
 
-        /// <summary>The same, of an answer that people carried.</summary>
+        /// <summary>Makes the refusal of a carried answer.</summary>
         internal static Standing Carried(Dictionary<string, object> said) => Refused(said, said.Text("message"));
 
         private static Standing Refused(Dictionary<string, object> why, string message)
@@ -105,7 +105,7 @@ namespace Muster.Licenses
             return standing;
         }
 
-        /// <summary>A check that said no. Why is in a header, which is not signed; that it said no is.</summary>
+        /// <summary>Makes the refusal of a check. The refusal itself is signed; its reason comes from an unsigned header.</summary>
         internal static Standing OfState(string state)
         {
             string reason;

@@ -1,5 +1,5 @@
-// A small program that is protected: Try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE;
-// or vectors FOLDER. LICENSE_KEYS names a file of the service's keys to build in.
+// A small licensed program: Try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE;
+// or vectors FOLDER. LICENSE_KEYS names a file with public keys of the service to pin.
 
 using System;
 using System.Collections.Generic;
@@ -36,7 +36,7 @@ namespace Muster.Licenses
             return standing.MayRun ? 0 : 1;
         }
 
-        /// <summary>Runs the test vectors that all clients share.</summary>
+        /// <summary>Runs the shared test vectors of the clients.</summary>
         private static int Vectors(string folder)
         {
             var wrong = new List<string>();

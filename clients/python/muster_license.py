@@ -1,16 +1,16 @@
-"""The license of a program on one machine, for programs in Python 3.9 and newer. The standard library is all it needs.
+"""A license client for one program on one machine, in Python 3.9 and newer. It needs only the standard library.
 
     from muster_license import LicenseClient
 
     licenses = LicenseClient(url="https://licenses.example.com", product="my-program")
     standing = licenses.activate(key)   # once, after the purchase
     standing = licenses.check()         # at each start
-    standing = licenses.trial()         # or without a key, for as long as the product may be tried
+    standing = licenses.trial()         # or a trial without a key
     if not standing.may_run:
         raise SystemExit(standing.message)
 
-It believes what is signed for its own question alone; all else is an outage, and then the certificate that it keeps decides.
-What it keeps is the file of the client for Node, so both may be used beside each other.
+It trusts only answers that are signed for its own request. Everything else counts as an outage, and then the stored
+certificate decides. It uses the same file as the client for Node, so a program may use both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ATTEMPT_SECONDS = 10
 _MOST_BYTES = 256 * 1024
 _TOLERANCE_MILLIS = 10 * 60_000
 
-# Ed25519 (RFC 8032), verification alone. Nothing in it is secret, so it need not take the same time for everything.
+# Verification of Ed25519 (RFC 8032). It handles no secrets, so it need not run in constant time.
 _P = 2**255 - 19
 _L = 2**252 + 27742317777372353535851937790883648493
 _D = -121665 * pow(121666, _P - 2, _P) % _P
@@ -88,7 +88,7 @@ _G = (_G_X, _G_Y, 1, _G_X * _G_Y % _P)
 
 
 def verify_ed25519(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the key of 32 bytes signed the message."""
+    """Answers True if the 32-byte key signed the message."""
     if len(public_key) != 32 or len(signature) != 64:
         return False
     a, r = _point(public_key), _point(signature[:32])
@@ -107,7 +107,7 @@ def _b64url(text: str) -> bytes:
 
 
 def _ring(keys: Any) -> dict:
-    """Name of a key to its 32 bytes; of what is no key of this kind, nothing."""
+    """Answers the 32 bytes of each key by key ID. Skips keys of other types."""
     ring = {}
     for key in keys if isinstance(keys, list) else []:
         if isinstance(key, dict) and key.get("kty") == "OKP" and key.get("crv") == "Ed25519":
@@ -118,8 +118,7 @@ def _ring(keys: Any) -> dict:
     return ring
 
 
-# What is signed to be kept: certificates, the right to run without the service on one machine until a time, and answers that
-# people carry.
+# Signed texts: certificates, which allow one machine to run offline until a time, and answers that people carry.
 
 
 def _read_signed(text: str, kind: str, keys: Mapping[str, bytes]) -> Optional[dict]:
@@ -137,7 +136,7 @@ def _read_signed(text: str, kind: str, keys: Mapping[str, bytes]) -> Optional[di
 
 
 def read_certificate(text: str, keys: Mapping[str, bytes], kind: str = "lic1") -> Optional[dict]:
-    """What a certificate says that one of these keys signed; it may have ended since. None for all else.
+    """Answers the payload of a certificate that one of these keys signed, even if it has expired; None if it is invalid.
 
     kind: `lic1` of a license, `trial1` of a trial.
     """
@@ -147,15 +146,15 @@ def read_certificate(text: str, keys: Mapping[str, bytes], kind: str = "lic1") -
 
 
 def request_text(license_key: str, machine_id: str, nonce: str) -> str:
-    """What a machine that never comes online asks with, for people to carry."""
+    """Makes the request of an offline machine, a text for people to carry."""
     asked = json.dumps({"licenseKey": license_key, "machineId": machine_id, "nonce": nonce})
     return "licreq1." + base64.urlsafe_b64encode(asked.encode()).rstrip(b"=").decode()
 
 
 def answer_to(request: Mapping[str, str], text: str, keys: Mapping[str, bytes]) -> dict:
-    """What an answer says to the request (licenseKey, machineId, nonce): `reason`, which is `granted` with its certificate.
+    """Reads the answer to a request (licenseKey, machineId, nonce). `reason` is `granted` if it has a certificate.
 
-    is_own: the service itself says so, to this request.
+    is_own: the service itself refused this request.
     """
     said = _read_signed(text.strip(), "licans1", keys)
     if said is None or type(said.get("iat")) is not int:
@@ -181,7 +180,7 @@ def is_of_machine(payload: Mapping[str, Any], machine_id: str) -> bool:
     return payload.get("machine") == mark.decode()
 
 
-# Signed answers (RFC 9421), as far as the service uses them.
+# Verification of signed answers: the part of RFC 9421 that the service uses.
 
 
 def digest_of(body: bytes) -> str:
@@ -209,7 +208,7 @@ def key_id_of(headers: Mapping[str, str]) -> Optional[str]:
 
 
 def signed_at(question: Mapping[str, Any], answer: Mapping[str, Any], keys: Mapping[str, bytes]) -> Optional[int]:
-    """When the service made this answer to this question, in seconds since 1970; None where it did not.
+    """Verifies an answer to a request. Answers its time in seconds since 1970; None if the signature is not valid.
 
     question: method, target, body (bytes or None), nonce. answer: status, headers by their names in lower case, body.
     """
@@ -235,7 +234,7 @@ def signed_at(question: Mapping[str, Any], answer: Mapping[str, Any], keys: Mapp
     if question["body"] is not None:
         values['"content-digest";req'] = digest_of(question["body"])
     covered = found.group(1).split(" ")
-    # All of them, and nothing that is not known.
+    # The signature must cover exactly the known components.
     if len(covered) != len(values) or set(covered) != set(values):
         return None
     lines = [f"{name}: {values[name]}" for name in covered] + [f'"@signature-params": {sent}']
@@ -244,7 +243,7 @@ def signed_at(question: Mapping[str, Any], answer: Mapping[str, Any], keys: Mapp
     return int(created.group(1))
 
 
-# The time, as far as it can be trusted.
+# The trusted time.
 
 
 def time_now(seen: Mapping[str, float], clock_millis: float, written_millis: float = 0) -> Optional[float]:
@@ -257,7 +256,7 @@ def time_now(seen: Mapping[str, float], clock_millis: float, written_millis: flo
     return max(now, seen["latestMillis"])
 
 
-# The machine: an HMAC of the product's name by the system's own id, which never leaves it.
+# The machine ID: an HMAC of the product name with the ID of the operating system as key, which never leaves the machine.
 
 
 def _id_in(text: str) -> Optional[str]:
@@ -273,7 +272,7 @@ def _id_of_system() -> Optional[str]:
         ).stdout
         found = re.search(r'"IOPlatformUUID"\s*=\s*"([0-9a-fA-F-]{36})"', said)
     elif sys.platform == "win32":
-        import winreg  # noqa: PLC0415 - of Windows alone
+        import winreg  # noqa: PLC0415 - only on Windows
 
         access = winreg.KEY_READ | winreg.KEY_WOW64_64KEY
         with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography", 0, access) as key:
@@ -299,7 +298,7 @@ def _id_of_folder(folder: Path) -> str:
         draft = folder / f"machine-id.{secrets.token_hex(8)}"
         draft.write_text(secrets.token_hex(16) + "\n")
         try:
-            # Another process may make it at the same moment; the first one counts.
+            # Another process may create it at the same time. The first file wins.
             os.link(draft, file)
         except FileExistsError:
             pass
@@ -313,30 +312,30 @@ def _id_of_folder(folder: Path) -> str:
 
 @dataclass(frozen=True)
 class Standing:
-    """Whether the program may run, by whose word, and what it may do."""
+    """The license state: may the program run, on which basis, and with which features."""
 
     may_run: bool
-    #: For people.
+    #: A message for people.
     message: str
-    #: `active`, or why not: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …
+    #: `active` or the reason of a refusal: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …
     reason: str
-    #: A refusal that the service has decided; what is not final may be asked again.
+    #: True if the service has refused. Otherwise the program may ask again.
     is_final: bool = False
-    #: `service` or `certificate`.
+    #: The basis: `service` or `certificate`.
     by: Optional[str] = None
     plan: Optional[str] = None
-    #: Until when it may run without the service, in seconds since 1970.
+    #: The end of offline use, in seconds since 1970.
     offline_until: Optional[int] = None
     features: Mapping[str, Any] = field(default_factory=dict)
-    #: Without a key, for some days.
+    #: True for a trial without a key.
     is_trial: bool = False
 
     def has(self, feature: str) -> bool:
-        """Whether it is on, or there is at least one of it."""
+        """Answers True if a feature is on or its number is positive."""
         return bool(self.features.get(feature))
 
     def limit(self, feature: str) -> Optional[int]:
-        """How many; None where the license says no number."""
+        """Answers the number of a feature; None if the license has no number for it."""
         value = self.features.get(feature)
         return value if type(value) is int else None
 
@@ -379,12 +378,12 @@ def _same_key(one: str, other: str) -> bool:
 
 
 def _is_of(kept: Mapping[str, Any], license_key: str) -> bool:
-    """Whether what is kept is of this key; a trial is of none."""
+    """Answers True if the stored license has this key. A trial has no key."""
     return kept["licenseKey"] is not None and _same_key(kept["licenseKey"], license_key)
 
 
 class LicenseClient:
-    """The license of one program on one machine. What it asks may take up to `patience_seconds`, and a try more."""
+    """The license client of one program on one machine. A call takes up to `patience_seconds` and one more attempt."""
 
     def __init__(
         self, url: str, product: str, *, folder: Optional[os.PathLike] = None, public_keys: Optional[list] = None,
@@ -416,7 +415,7 @@ class LicenseClient:
         return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / self._product
 
     def machine_id(self) -> str:
-        """This machine, as the service knows it."""
+        """Answers the machine ID that the service knows."""
         if self._own_id is None:
             own = _id_of_system() or _id_of_folder(self._folder)
             about = f"license-client:{self._product}".encode()
@@ -424,7 +423,7 @@ class LicenseClient:
         return self._own_id
 
     def activate(self, license_key: str) -> Standing:
-        """Makes this machine the license's. Where nothing answers, the same license that was kept before counts."""
+        """Activates a license on this machine. Without an answer, the stored license counts if it has this key."""
         kept = self._read()
         outcome = self._activate(license_key)
         if outcome.reason not in ("unreachable", "untrusted") or kept is None:
@@ -432,7 +431,7 @@ class LicenseClient:
         return self._without(outcome) if _is_of(kept, license_key) else outcome
 
     def check(self) -> Standing:
-        """Whether the program may run: by the service's word, and where it does not answer by the certificate."""
+        """Checks the license with the service or, without an answer, by the certificate."""
         kept = self._read()
         if kept is None:
             return _no("no_license", is_final=True)
@@ -452,7 +451,7 @@ class LicenseClient:
         return self._refusal(heard)
 
     def check_offline(self) -> Standing:
-        """The same without asking the service: at once, and as of the last time."""
+        """Checks the license by the certificate alone, without asking the service."""
         kept = self._read()
         if kept is None or kept.get("certificate") is None:
             return _no("no_license", is_final=True)
@@ -474,24 +473,24 @@ class LicenseClient:
         return self._yes("certificate", payload, is_trial=kept["licenseKey"] is None)
 
     def trial(self) -> Standing:
-        """Lets the program run without a key for as long as the product's trials last, once on each machine.
+        """Starts the trial of this machine or continues it. Each machine has only one.
 
-        Asking again goes on with the one that began. Where a license was activated here it is what check says.
+        If a license was activated here, answers the same as check.
         """
         kept = self._read()
         return self._try() if kept is None or kept["licenseKey"] is None else self.check()
 
     def request_offline(self, license_key: str) -> str:
-        """For a machine that never comes online: a text to carry to the seller of the license, who answers it.
+        """Makes the activation request of an offline machine, a text that people carry to the seller, who answers it.
 
-        Another request takes the place of this one. Needs public_keys, by which the answer is believed.
+        A new request replaces the previous one. Needs public_keys to verify the answer.
         """
         nonce = secrets.token_urlsafe(18)
         self._put(self._request, {"licenseKey": license_key, "nonce": nonce, "isAnswered": False})
         return request_text(license_key, self.machine_id(), nonce)
 
     def accept_offline(self, answer: str) -> Standing:
-        """Takes in the answer to the request. The same answer once more changes nothing."""
+        """Accepts the answer to the request. Accepting it again changes nothing."""
         request, kept = self._asked(), self._read()
         if request is None:
             return _no("answer_of_another_request")
@@ -502,7 +501,7 @@ class LicenseClient:
                 self._keep({**kept, "certificate": None})
                 self._request.unlink(missing_ok=True)
             return _no(said["reason"], is_final=said.get("is_final", False), message=said.get("message"))
-        # Its time was counted from the first time on: taking it in again makes it no younger.
+        # The time of the answer counts from its first acceptance, so accepting it again must not reset the clock.
         if not (request.get("isAnswered") is True and is_kept):
             ahead = max(0, said["seconds"] * 1000 - time.time() * 1000)
             self._keep({
@@ -513,7 +512,7 @@ class LicenseClient:
         return self.check_offline()
 
     def release(self) -> Standing:
-        """Gives the license back, for another machine: reason `released`, or why not."""
+        """Releases the license for another machine. The reason is `released` or that of a refusal."""
         kept = self._read()
         if kept is None or kept["licenseKey"] is None:
             return _no("no_license", is_final=True)
@@ -532,7 +531,7 @@ class LicenseClient:
             self._drop(kept, heard)
         return refusal
 
-    # What it rests on.
+    # Internal functions.
 
     def _yes(
         self, by: str, payload: Mapping[str, Any], plan: Optional[str] = None, is_trial: bool = False
@@ -564,7 +563,7 @@ class LicenseClient:
         return self._yes("service", payload, is_trial=True)
 
     def _certificate_in(self, kept: Mapping[str, Any]) -> Optional[dict]:
-        """The license's, or the trial's."""
+        """Answers the certificate of the license or trial."""
         kind = "trial1" if kept["licenseKey"] is None else "lic1"
         return read_certificate(kept.get("certificate") or "", self._keys(kept), kind)
 
@@ -580,7 +579,7 @@ class LicenseClient:
             return self._refusal(heard)
         text = heard.headers.get("license-certificate", "")
         payload = read_certificate(text, self._keys(kept))
-        # A yes to this very question has all three; one that has not is another's.
+        # An approval of this request has all three. Otherwise the answer is for another request.
         if payload is None or not is_of_machine(payload, self.machine_id()) or not self._is_mine(heard, license_key):
             return _no("untrusted")
         self._keep({
@@ -620,10 +619,10 @@ class LicenseClient:
         return outcome if standing.reason == "no_license" else standing
 
     def _drop(self, kept: dict, heard: _Heard) -> None:
-        """From here on it takes a yes of the service. What cannot be kept is a refusal all the same."""
+        """Drops the license after a refusal, so that only the service can allow it again. A failed write changes nothing in that."""
         self._keep_if_possible({**kept, "certificate": None, "time": self._time_of(heard)})
         try:
-            # No answer of before counts after it.
+            # Earlier answers are invalid after a refusal.
             self._request.unlink(missing_ok=True)
         except OSError:
             pass
@@ -691,7 +690,7 @@ class LicenseClient:
     def _keys_for(self, kid: str) -> Mapping[str, bytes]:
         kept = self._read()
         keys = self._keys(kept)
-        # A key that is not known is a new one, or none at all; where keys are pinned it is none.
+        # An unknown key may be new, so the keys are fetched again. Pinned keys are never fetched.
         if self._pinned is None and kid not in keys:
             named = f"?product={self._service_product}" if self._service_product else ""
             answer = self._send("GET", f"/.well-known/license-keys.json{named}", None, {})
@@ -723,7 +722,7 @@ class LicenseClient:
             headers["license-product"] = self._service_product
         try:
             answer = self._send(method, target, body, headers)
-            # Nothing was decided, whatever its headers say: they are not signed.
+            # These statuses are never decisions, whatever the unsigned headers say.
             if answer["status"] == 429 or answer["status"] >= 500:
                 return "unreachable", answer["headers"].get("retry-after")
             kid = key_id_of(answer["headers"])
@@ -741,7 +740,7 @@ class LicenseClient:
             return "unreachable", None
 
     def _ask(self, method: str, target: str, asked: Optional[Mapping[str, str]] = None):
-        """What the service has decided, or in a word why nothing was heard."""
+        """Answers the decision of the service, or the reason why there is none."""
         body = None if asked is None else json.dumps(asked).encode()
         deadline = time.monotonic() + self._patience
         pause = 0.25

@@ -1,6 +1,6 @@
-"""A small program that is protected: try.py URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
+"""A small licensed program: try.py URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
 
-Says its standing as JSON. LICENSE_KEYS names a file of the service's keys to build in.
+Prints its license state as JSON. LICENSE_KEYS names a file with public keys of the service to pin.
 """
 
 import dataclasses

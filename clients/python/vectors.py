@@ -1,4 +1,4 @@
-"""Runs the test vectors that all clients share: python3 vectors.py ../vectors"""
+"""Runs the shared test vectors of the clients: python3 vectors.py ../vectors"""
 
 import json
 import sys

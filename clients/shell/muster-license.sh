@@ -1,21 +1,22 @@
 #!/bin/sh
-# The license of a program on one machine, for POSIX shells, with curl and openssl (3.0 or newer).
+# A license client for one program on one machine, for POSIX shells with curl and openssl (3.0 or newer).
 #
 #   export LICENSE_URL=https://licenses.example.com LICENSE_PRODUCT=my-program
 #   muster-license.sh activate KEY    once, after the purchase
-#   muster-license.sh check           at each start: by the service, and where it does not answer by the certificate
-#   muster-license.sh offline         by the certificate alone
-#   muster-license.sh release         gives the license back, for another machine
-#   muster-license.sh trial           runs without a key, for as long as the product may be tried; once on each machine
-#   muster-license.sh request KEY     for a machine that never comes online: prints a text to carry to the seller
-#   muster-license.sh answer FILE     takes in the answer to it; needs LICENSE_KEYS
-#   muster-license.sh feature NAME    its value in the certificate: true, false or a number
-#   muster-license.sh machine         this machine, as the service knows it
+#   muster-license.sh check           at each start: checks with the service or, without an answer, by the certificate
+#   muster-license.sh offline         checks by the certificate alone
+#   muster-license.sh release         releases the license for another machine
+#   muster-license.sh trial           starts or continues the trial without a key; once per machine
+#   muster-license.sh request KEY     prints the activation request of an offline machine, to carry to the seller
+#   muster-license.sh answer FILE     accepts the answer to the request; needs LICENSE_KEYS
+#   muster-license.sh feature NAME    prints a feature of the certificate: true, false or a number
+#   muster-license.sh machine         prints the machine ID that the service knows
 #
-# It says in a line what is, and ends with 0: it may run; 1: refused, in the service's own words; 2: the service was not
-# heard, and no certificate speaks for the machine. Only what is signed for its own question is believed.
-# LICENSE_FOLDER says where the license is kept, LICENSE_KEYS a file of the service's keys (/.well-known/license-keys.json)
-# that is believed in place of fetched ones, LICENSE_SERVICE_PRODUCT which of the service's products it is.
+# It prints one line and exits with 0 if the program may run, with 1 if the service refused it, and with 2 if there was no
+# answer and no valid certificate. It trusts only answers that are signed for its own request. Optional variables:
+# LICENSE_FOLDER is the folder of the stored license. LICENSE_KEYS is a file with public keys of the service
+# (/.well-known/license-keys.json) that are trusted instead of fetched ones. LICENSE_SERVICE_PRODUCT is the product at a
+# service with several products.
 
 set -u
 umask 077
@@ -33,11 +34,11 @@ sha256_base64() { openssl dgst -sha256 -binary | openssl base64 -A; }
 base64url() { openssl base64 -A | tr '/+' '_-' | tr -d =; }
 is_number() { case $1 in '' | *[!0-9]*) return 1 ;; *) [ ${#1} -le 12 ] ;; esac }
 
-# text_in NAME < JSON: the text of that name; nothing where there is none.
+# text_in NAME < JSON: prints the string of that name; nothing if there is none.
 text_in() { tr -d '\n' | sed -n "s/.*\"$1\" *: *\"\([^\"\\\\]*\)\".*/\1/p"; }
 number_in() { tr -d '\n' | sed -n "s/.*\"$1\" *: *\([0-9][0-9]*\)[,}].*/\1/p"; }
 
-# has_signed KEYS KID FILE SIGNATURE: whether the key of that name in the file of keys signed the file; a signature in base64.
+# has_signed KEYS KID FILE SIGNATURE: succeeds if the key KID of the keys file signed the file. SIGNATURE is in base64.
 has_signed() {
   x=$(tr -d ' \n\t' < "$1" | tr '{' '\n' | grep -F "\"kid\":\"$2\"" | sed -n 's/.*"x":"\([A-Za-z0-9_-]*\)".*/\1/p')
   [ ${#x} -eq 43 ] || return 1
@@ -46,7 +47,7 @@ has_signed() {
   openssl pkeyutl -verify -pubin -keyform DER -inkey "$work/key.der" -rawin -in "$3" -sigfile "$work/signature" > /dev/null 2>&1
 }
 
-# is_signed KEYS TEXT KIND: whether one of the keys signed this text of this kind; leaves the payload in $work/payload.
+# is_signed KEYS TEXT KIND: succeeds if one of the keys signed this text of this kind. Writes the payload to $work/payload.
 is_signed() {
   body=${2#"$3".}
   signature=${body#*.}
@@ -59,8 +60,8 @@ is_signed() {
   has_signed "$1" "$(text_in kid < "$work/payload")" "$work/signed" "$standard"
 }
 
-# certificate_is KEYS CERTIFICATE MACHINE NOW [KIND]: valid, ended, other_machine or not_genuine; leaves the payload in
-# $work/payload. KIND is lic1 of a license, which it is unless said, or trial1 of a trial.
+# certificate_is KEYS CERTIFICATE MACHINE NOW [KIND]: prints valid, ended, other_machine or not_genuine. Writes the payload
+# to $work/payload. KIND is lic1 for a license, which is the default, or trial1 for a trial.
 certificate_is() {
   is_signed "$1" "$2" "${5:-lic1}" || { echo not_genuine; return; }
   ends=$(number_in exp < "$work/payload")
@@ -73,8 +74,8 @@ certificate_is() {
 
 bare_key() { printf %s "$1" | tr 'a-z' 'A-Z' | tr 'OIL' '011' | tr -cd '0-9A-Z' | tail -c 25; }
 
-# answer_says KEYS ANSWER KEY MACHINE NONCE: `granted CERTIFICATE TIME`, or why not; `own REASON FINAL MESSAGE` where the
-# service itself refused this request.
+# answer_says KEYS ANSWER KEY MACHINE NONCE: prints `granted CERTIFICATE TIME`, or `own REASON FINAL MESSAGE` if the service
+# itself refused this request, or the reason why the answer is not valid.
 answer_says() {
   is_signed "$1" "$2" licans1 || { echo untrusted; return; }
   made=$(number_in iat < "$work/payload")
@@ -91,21 +92,22 @@ answer_says() {
     return
   fi
   granted=$(text_in certificate < "$work/payload")
-  # At a time before all ends: whether it has ended is the clock's to say.
+  # Verify it at time 0, before every end. The caller checks the end with the clock.
   case $(certificate_is "$1" "$granted" "$4" 0) in valid) echo "granted $granted $made" ;; *) echo untrusted ;; esac
 }
 
-# request_text KEY MACHINE NONCE
+# request_text KEY MACHINE NONCE: prints the activation request of an offline machine.
 request_text() {
   asked=$(printf '{"licenseKey":"%s","machineId":"%s","nonce":"%s"}' "$(escaped "$1")" "$(escaped "$2")" "$3" | base64url)
   echo "licreq1.$asked"
 }
 
-# header NAME < headers
+# header NAME < headers: prints the value of a header.
 header() { tr -d '\r' | sed -n "s/^$1: *//Ip" | tail -n 1; }
 
-# answered_at KEYS METHOD TARGET DIGEST NONCE STATUS: when the service made the answer in $work/headers and $work/body to this
-# question, by its own clock; nothing where it did not. DIGEST is that of the question's body, empty where it has none.
+# answered_at KEYS METHOD TARGET DIGEST NONCE STATUS: verifies the answer in $work/headers and $work/body to this request.
+# Prints its time by the clock of the service; nothing if the signature is not valid. DIGEST is that of the request body,
+# empty if there is none.
 answered_at() {
   member=$(printf ', %s\n' "$(header signature-input < "$work/headers")" | sed -n 's/.*, *license=\(([^)]*);[^,]*\).*/\1/p')
   signature=$(printf ', %s\n' "$(header signature < "$work/headers")" | sed -n 's/.*, *license=:\([A-Za-z0-9+/=]*\):.*/\1/p')
@@ -129,7 +131,7 @@ answered_at() {
   has_signed "$1" "$kid" "$work/base" "$signature" && echo "$created"
 }
 
-# time_now AHEAD LATEST CLOCK WRITTEN, in seconds: the time; nothing where the clock was turned back.
+# time_now AHEAD LATEST CLOCK WRITTEN, in seconds: prints the time; nothing if the clock was turned back.
 time_now() {
   [ "$3" -ge $(($4 - tolerance)) ] || return 1
   now=$(($3 + $1))
@@ -149,7 +151,7 @@ machine_id() {
     done
     if [ -z "$own" ]; then
       openssl rand -hex 16 > "$folder/machine-id.$$"
-      # Another process may make it at the same moment; the first one counts.
+      # Another process may create it at the same time. The first file wins.
       ln "$folder/machine-id.$$" "$folder/machine-id" 2> /dev/null
       rm -f "$folder/machine-id.$$"
       own=$(cat "$folder/machine-id")
@@ -172,7 +174,7 @@ fetch_keys() {
   rm -f "$folder/keys.json.$$"
 }
 
-# ask METHOD TARGET BODY: 0 where the service has decided, with its status in $status; 1 where nothing was heard.
+# ask METHOD TARGET BODY: returns 0 if the service has decided, with its status in $status, and 1 without a decision.
 ask() {
   nonce=$(openssl rand -hex 18)
   digest=
@@ -185,7 +187,7 @@ ask() {
   fi
   method=$1 target=$2
   shift 3
-  # The address has the key in it, so it is no argument that a list of processes shows.
+  # The URL contains the key, so it is not passed as an argument, which process lists would show.
   status=$(printf 'url = "%s%s"\n' "$LICENSE_URL" "$target" |
     curl -sS --max-time 10 --max-filesize 262144 -K - -X "$method" "$@" -D "$work/headers" -o "$work/body" -w '%{http_code}' 2> /dev/null) || return 1
   [ -f "$work/body" ] || : > "$work/body"
@@ -210,7 +212,7 @@ say_refusal() {
 
 activate() {
   ask POST /api/activate "{\"licenseKey\":\"$(escaped "$1")\",\"machineId\":\"$machine\"}" || return 1
-  # A trial, or a license of another key, goes on where this one is refused.
+  # A stored trial or a stored license of another key stays valid if this key is refused.
   [ "$status" = 200 ] || { [ "$(bare_key "$(get key)")" = "$(bare_key "$1")" ] || say_refusal; refuse; }
   certificate=$(header license-certificate < "$work/headers")
   [ "$(text_in machineId < "$work/body")" = "$machine" ] || return 1
@@ -219,7 +221,7 @@ activate() {
   put certificate "$certificate"
 }
 
-# Of a trial, which has no key.
+# A stored trial has no key.
 kind_kept() { if [ -f "$folder/key" ]; then echo lic1; else echo trial1; fi; }
 
 trial() {
@@ -233,7 +235,7 @@ trial() {
   echo 'On trial.'
 }
 
-# Takes in what people carried here.
+# Accepts the answer that people carried to this machine.
 accept() {
   key=$(sed -n 1p "$folder/request" 2> /dev/null) && nonce=$(sed -n 2p "$folder/request") ||
     { echo 'No request was made on this machine, or it was refused.'; exit 1; }
@@ -241,7 +243,7 @@ accept() {
   says=$(answer_says "$(known_keys)" "$(tr -d ' \t\r\n' < "$1")" "$key" "$machine" "$nonce")
   case $says in
     'granted '*)
-      # Its time was counted from the first time on: taking it in again makes it no younger.
+      # The time of the answer counts from its first acceptance, so accepting it again must not reset the clock.
       if [ "$(sed -n 3p "$folder/request")" != answered ] || [ "$(kind_kept)" != lic1 ]; then
         made=${says##* } says=${says% *}
         clock=$(date +%s)
@@ -266,7 +268,7 @@ answered"
   esac
 }
 
-# By the certificate alone.
+# Checks the license by the certificate alone.
 offline() {
   certificate=$(get certificate) || { echo 'The license service was not heard, and no license is kept here.'; exit 2; }
   read -r ahead latest < "$folder/time" || { echo 'The license service was not heard.'; exit 2; }
@@ -291,12 +293,12 @@ check() {
   certificate=$(get certificate || :)
   is=$(certificate_is "$(known_keys)" "$certificate" "$machine" "$checked_at")
   began=$(number_in iat < "$work/payload") ends=$(number_in exp < "$work/payload")
-  # Renewed when half of its life is over.
+  # Renew the certificate after half of its validity.
   [ "$is" = valid ] && [ $(((began + ends) / 2)) -gt "$checked_at" ] || activate "$key" || :
   echo "Licensed, plan $(plan_of "$(get certificate)")."
 }
 
-# For specs: the functions alone.
+# Specs load only the functions.
 [ -z "${LICENSE_FUNCTIONS_ONLY:-}" ] || return 0
 
 : "${LICENSE_URL:?says where the license service is}" "${LICENSE_PRODUCT:?is the name of the program}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# One test vector, as the spec that runs them all hands it over: vectors.sh certificate KEYS CERTIFICATE MACHINE NOW [KIND];
+# Runs one test vector, which the spec passes as arguments: vectors.sh certificate KEYS CERTIFICATE MACHINE NOW [KIND];
 # vectors.sh request KEY MACHINE NONCE; vectors.sh carried KEYS ANSWER KEY MACHINE NONCE;
 # vectors.sh answer FOLDER KEYS METHOD TARGET DIGEST NONCE STATUS; vectors.sh clock AHEAD LATEST CLOCK WRITTEN.
 LICENSE_FUNCTIONS_ONLY=1

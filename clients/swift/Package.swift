@@ -1,7 +1,7 @@
 // swift-tools-version:5.9
 import PackageDescription
 
-// CryptoKit comes with Apple's systems. Elsewhere swift-crypto has the same under the name Crypto.
+// CryptoKit exists only on Apple's systems. Elsewhere swift-crypto has the same API under the name Crypto.
 #if os(Linux)
 let packages: [Package.Dependency] = [.package(url: "https://github.com/apple/swift-crypto.git", exact: "3.12.3")]
 let crypto: [Target.Dependency] = [.product(name: "Crypto", package: "swift-crypto")]

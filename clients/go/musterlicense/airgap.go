@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// For machines that never come online: a request that people carry to the seller of the license, and the answer that they
-// carry back. The answer counts for the nonce, the key and the machine of one request.
+// Activation of offline machines: people carry a request to the seller of the license and the answer back. The answer is
+// valid only for the nonce, the key and the machine of its request.
 
 type carried struct {
 	LicenseKey string `json:"licenseKey"`
@@ -20,18 +20,18 @@ type carried struct {
 }
 
 func (asked carried) text() string {
-	// Three texts always have a form in JSON.
+	// Strings can always be encoded as JSON.
 	payload, _ := json.Marshal(asked)
 	return "licreq1." + base64.RawURLEncoding.EncodeToString(payload)
 }
 
-// verdict is what an answer says to a request: reason is "granted", or why not.
+// verdict is the content of an answer. Its reason is "granted" or that of a refusal.
 type verdict struct {
 	reason string
 	// The service itself refused this request.
 	isOwn    bool
 	standing Standing
-	// Of what was granted.
+	// Set if the reason is "granted".
 	licenseKey, certificate string
 	one                     *certificate
 	seconds                 int64
@@ -64,7 +64,7 @@ func answerTo(asked carried, text string, ring keyRing) verdict {
 	return verdict{reason: "granted", licenseKey: key, certificate: granted, one: one, seconds: seconds}
 }
 
-// keptRequest is what was asked last; its answer may be taken in once more, which changes nothing.
+// keptRequest is the last request. Its answer may be accepted again, which changes nothing.
 type keptRequest struct {
 	LicenseKey string `json:"licenseKey"`
 	Nonce      string `json:"nonce"`
@@ -73,7 +73,7 @@ type keptRequest struct {
 
 func (client *Client) requestFile() string { return filepath.Join(client.folder, "request.json") }
 
-// readRequest answers nil where nothing was asked, or it was refused since.
+// readRequest answers nil if there is no request, or if it was refused since.
 func (client *Client) readRequest() (*keptRequest, error) {
 	text, err := os.ReadFile(client.requestFile())
 	if errors.Is(err, os.ErrNotExist) {
@@ -89,8 +89,8 @@ func (client *Client) readRequest() (*keptRequest, error) {
 	return &found, nil
 }
 
-// RequestOffline is for a machine that never comes online: a text to carry to the seller of the license, who answers it.
-// Another request takes the place of this one. It needs PublicKeys, by which the answer is believed.
+// RequestOffline makes the activation request of an offline machine, a text that people carry to the seller, who answers
+// it. A new request replaces the previous one. It needs PublicKeys to verify the answer.
 func (client *Client) RequestOffline(licenseKey string) (string, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -101,7 +101,7 @@ func (client *Client) RequestOffline(licenseKey string) (string, error) {
 	return asked.text(), client.put(client.requestFile(), keptRequest{licenseKey, asked.Nonce, false})
 }
 
-// AcceptOffline takes in the answer to the request. The same answer once more changes nothing.
+// AcceptOffline accepts the answer to the request. Accepting it again changes nothing.
 func (client *Client) AcceptOffline(answer string) (Standing, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -126,7 +126,7 @@ func (client *Client) AcceptOffline(answer string) (Standing, error) {
 		}
 		return said.standing, nil
 	}
-	// Its time was counted from the first time on: taking it in again makes it no younger.
+	// The time of the answer counts from its first acceptance, so accepting it again must not reset the clock.
 	if !(asked.IsAnswered && isKept) {
 		made := float64(said.seconds) * 1_000
 		ahead := made - float64(time.Now().UnixMilli())

@@ -20,18 +20,18 @@ const (
 	longestPause = 5 * time.Second
 )
 
-// heard is the service's last word; reason alone is there where it said none.
+// heard is the decision of the service. Without a decision only reason and wait are set.
 type heard struct {
 	answer
 	said map[string]any
-	// By the service's clock, since 1970.
+	// The time of the service, in seconds since 1970.
 	seconds int64
-	// "unreachable" or "untrusted", and how long to wait before the next try.
+	// "unreachable" or "untrusted", and the time to wait before the next attempt.
 	reason     string
 	retryAfter time.Duration
 }
 
-// Every answer is read as it came: nothing is followed, and nothing is unpacked.
+// Answers are read as received, without following redirects or decompression, because the body is signed.
 var transport = &http.Transport{
 	Proxy:              http.ProxyFromEnvironment,
 	DisableCompression: true,
@@ -84,7 +84,7 @@ func (client *Client) attempt(ctx context.Context, asked question) heard {
 		number, _ := strconv.Atoi(text)
 		wait = time.Duration(number) * time.Second
 	}
-	// Nothing was decided, whatever its headers say: they are not signed.
+	// These statuses are never decisions, whatever the unsigned headers say.
 	if given.status == http.StatusTooManyRequests || given.status >= 500 {
 		return heard{reason: "unreachable", retryAfter: wait}
 	}
@@ -104,12 +104,12 @@ func (client *Client) attempt(ctx context.Context, asked question) heard {
 		return heard{reason: "unreachable", retryAfter: wait}
 	}
 	var said map[string]any
-	// What is no object says nothing.
+	// A body that is not a JSON object counts as empty.
 	_ = json.Unmarshal(given.body, &said)
 	return heard{answer: *given, said: said, seconds: at}
 }
 
-// ask goes on until there is a last word, or until patience is over; it comes back when the service asked to.
+// ask retries until there is a decision or the patience is over. It respects Retry-After.
 func (client *Client) ask(ctx context.Context, asked question) heard {
 	deadline := time.Now().Add(client.patience)
 	for pause := firstPause; ; pause *= 2 {
@@ -120,7 +120,7 @@ func (client *Client) ask(ctx context.Context, asked question) heard {
 		if pause > longestPause {
 			pause = longestPause
 		}
-		// Spread, so that machines do not come back all at once.
+		// Random jitter keeps machines from retrying at the same time.
 		wait := time.Duration(float64(pause) * (0.5 + rand.Float64()))
 		if outcome.retryAfter > wait {
 			wait = outcome.retryAfter
@@ -136,7 +136,7 @@ func (client *Client) ask(ctx context.Context, asked question) heard {
 	}
 }
 
-// ringFor answers the keys to believe. One that is not known is a new one, or none at all; where keys are pinned, none.
+// ringFor answers the trusted keys. An unknown key may be new, so it fetches them again. Pinned keys are never fetched.
 func (client *Client) ringFor(ctx context.Context, kid string) (keyRing, error) {
 	if client.pinned != nil {
 		return ringOf(client.pinned), nil

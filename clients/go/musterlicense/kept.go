@@ -9,11 +9,11 @@ import (
 	"reflect"
 )
 
-// kept is what the machine keeps between starts; the client for Node reads and writes the same file.
+// kept is the stored license. The client for Node uses the same file.
 type kept struct {
-	// Nil of a trial, which has none.
+	// The license key; nil for a trial.
 	LicenseKey *string `json:"licenseKey"`
-	// Nil after a refusal: from then on the machine may not run before the service has said so.
+	// The certificate; nil after a refusal, so that the machine may not run until the service allows it.
 	Certificate *string     `json:"certificate"`
 	IsLent      bool        `json:"isLent"`
 	PublicKeys  []PublicKey `json:"publicKeys"`
@@ -22,7 +22,7 @@ type kept struct {
 
 func (client *Client) file() string { return filepath.Join(client.folder, "license.json") }
 
-// read answers nil where nothing is kept, or what is kept is damaged: then the license is activated anew.
+// read answers nil if nothing is stored or the file is damaged. The license must then be activated again.
 func (client *Client) read() (*kept, error) {
 	text, err := os.ReadFile(client.file())
 	if errors.Is(err, os.ErrNotExist) {
@@ -38,7 +38,7 @@ func (client *Client) read() (*kept, error) {
 	return &found, nil
 }
 
-// isOf answers whether what is kept is of this key; a trial is of none.
+// isOf answers true if the stored license has this key. A trial has no key.
 func (own *kept) isOf(licenseKey string) bool {
 	return own.LicenseKey != nil && sameKey(*own.LicenseKey, licenseKey)
 }
@@ -50,7 +50,7 @@ func (client *Client) keep(own kept) error {
 	return client.put(client.file(), own)
 }
 
-// put replaces a file as a whole: a process that is killed while it writes leaves it as it was.
+// put replaces a file atomically. A process that is killed during the write leaves the old file.
 func (client *Client) put(name string, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -78,8 +78,8 @@ func (client *Client) put(name string, value any) error {
 	return os.Rename(draft, name)
 }
 
-// writtenMillis answers when the license was last written, by the clock of then: the latest time of the file and its
-// folder, since a file can be given another time. 0 where there is none.
+// writtenMillis answers the time of the last write: the latest time of the file and its folder, because the time of a
+// file can be changed. It answers 0 if there is no file.
 func (client *Client) writtenMillis() float64 {
 	latest := 0.0
 	for _, name := range []string{client.file(), client.folder} {
@@ -96,8 +96,8 @@ func (client *Client) writtenMillis() float64 {
 	return latest
 }
 
-// changedMillis answers when the file's own record was changed, which no program sets; 0 where the system does not say.
-// The field's name is the system's, so it is looked for in place of a file for each system.
+// changedMillis answers the change time of the inode, which no program can set; 0 if the system has none. The name of the
+// field differs between systems, so it is looked up by reflection.
 func changedMillis(info os.FileInfo) float64 {
 	record := reflect.Indirect(reflect.ValueOf(info.Sys()))
 	if record.Kind() != reflect.Struct {

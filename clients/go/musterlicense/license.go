@@ -1,16 +1,16 @@
-// Package musterlicense asks whether a program may run on this machine, for Go 1.19 and newer. The standard library is
-// all it needs.
+// Package musterlicense is a license client for one program on one machine, in Go 1.19 and newer. It needs only the
+// standard library.
 //
 //	licenses, err := musterlicense.New(musterlicense.Options{URL: "https://licenses.example.com", Product: "my-program"})
 //	standing, err := licenses.Activate(ctx, key) // once, after the purchase
 //	standing, err := licenses.Check(ctx)         // at each start
-//	standing, err := licenses.Trial(ctx)         // or without a key, for as long as the product may be tried
+//	standing, err := licenses.Trial(ctx)         // or a trial without a key
 //	if err != nil || !standing.MayRun {
 //		log.Fatal(standing.Message, err)
 //	}
 //
-// It believes what is signed for its own question alone; all else is an outage, and then the certificate that it keeps
-// decides. What it keeps is the file of the client for Node, so both may be used beside each other.
+// It trusts only answers that are signed for its own request. Everything else counts as an outage, and then the stored
+// certificate decides. It uses the same file as the client for Node, so a program may use both.
 package musterlicense
 
 import (
@@ -26,8 +26,8 @@ import (
 	"time"
 )
 
-// Client is the license of one program on one machine. Its methods may be called from several goroutines; an error means
-// that this machine could not do its part (its disk, its id), and the program may not run by it.
+// Client is the license client of one program on one machine. Its methods are safe for concurrent use. An error means
+// that this machine failed (its disk or its ID), and that the program may not run.
 type Client struct {
 	base, product, serviceProduct, folder string
 	pinned                                []PublicKey
@@ -35,11 +35,11 @@ type Client struct {
 
 	lock      sync.Mutex
 	machineID string
-	// Keys that were fetched or kept.
+	// The fetched or stored keys.
 	trusted []PublicKey
 }
 
-// MachineID is this machine, as the service knows it.
+// MachineID answers the machine ID that the service knows.
 func (client *Client) MachineID() (string, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -54,7 +54,7 @@ func (client *Client) own() (id string, err error) {
 	return client.machineID, err
 }
 
-// open reads what is kept, and the machine's id.
+// open reads the stored license and the machine ID.
 func (client *Client) open() (*kept, error) {
 	if _, err := client.own(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (client *Client) open() (*kept, error) {
 
 func isNoAnswer(reason string) bool { return reason == "unreachable" || reason == "untrusted" }
 
-// sameKey reads two texts as leniently as the service reads a key.
+// sameKey compares two keys as leniently as the service parses them.
 func sameKey(one, other string) bool { return bare(one) == bare(other) }
 
 var (
@@ -78,14 +78,14 @@ var (
 
 func bare(key string) string {
 	symbols := alike.Replace(strings.ToUpper(noSymbols.ReplaceAllString(key, "")))
-	// Without the product's five, which need not be typed.
+	// Drop the five-symbol prefix of the product, which people need not type.
 	if len(symbols) > 25 {
 		return symbols[len(symbols)-25:]
 	}
 	return symbols
 }
 
-// Activate makes this machine the license's. Where nothing answers, the same license that was kept before counts.
+// Activate activates a license on this machine. Without an answer, the stored license counts if it has this key.
 func (client *Client) Activate(ctx context.Context, licenseKey string) (Standing, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -100,7 +100,7 @@ func (client *Client) Activate(ctx context.Context, licenseKey string) (Standing
 	return client.without(own, standing), nil
 }
 
-// Check answers whether the program may run: by the service's word, and where it does not answer by the certificate.
+// Check checks the license with the service or, without an answer, by the certificate.
 func (client *Client) Check(ctx context.Context) (Standing, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -129,7 +129,7 @@ func (client *Client) check(ctx context.Context, own *kept) (Standing, error) {
 		return refusalIn(&answer), nil
 	}
 	if own.IsLent {
-		// The time of its slot was over; activating says whether there is another, or why not.
+		// The slot lease has expired. Activate again to get another slot or the reason of the refusal.
 		return client.activate(ctx, own, *own.LicenseKey)
 	}
 	reason, known := reasons[answer.header("license-state")]
@@ -139,7 +139,7 @@ func (client *Client) check(ctx context.Context, own *kept) (Standing, error) {
 	return no(reason, true), nil
 }
 
-// CheckOffline is the same without asking the service: at once, and as of the last time.
+// CheckOffline checks the license by the certificate alone, without asking the service.
 func (client *Client) CheckOffline() (Standing, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -150,7 +150,7 @@ func (client *Client) CheckOffline() (Standing, error) {
 	return client.byCertificate(own), nil
 }
 
-// Release gives the license back, for another machine: its reason is "released", or why not.
+// Release releases the license for another machine. The reason is "released" or that of a refusal.
 func (client *Client) Release(ctx context.Context) (Standing, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -164,7 +164,7 @@ func (client *Client) Release(ctx context.Context) (Standing, error) {
 	}
 	if answer.status != http.StatusOK {
 		refusal := refusalIn(&answer)
-		// Its own machine may go on with it; any other has nothing to keep.
+		// After exhausted transfers this machine may keep the license. After any other refusal nothing is kept.
 		if refusal.Reason != "transfers_exhausted" {
 			client.drop(own, &answer)
 		}
@@ -180,8 +180,8 @@ func (client *Client) Release(ctx context.Context) (Standing, error) {
 	return no("released", true), nil
 }
 
-// Trial lets the program run without a key for as long as the product's trials last, once on each machine. Asking again goes on
-// with the one that began. Where a license was activated here it is what Check says.
+// Trial starts the trial of this machine or continues it. Each machine has only one. If a license was activated here, it
+// answers the same as Check.
 func (client *Client) Trial(ctx context.Context) (Standing, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -220,7 +220,7 @@ func (client *Client) try(ctx context.Context, own *kept) (Standing, error) {
 }
 
 func (client *Client) post(target, licenseKey string) question {
-	// Two texts always have a form in JSON.
+	// Strings can always be encoded as JSON.
 	body, _ := json.Marshal(map[string]string{"licenseKey": licenseKey, "machineId": client.machineID})
 	return question{method: http.MethodPost, target: target, body: body}
 }
@@ -239,7 +239,7 @@ func (client *Client) activate(ctx context.Context, own *kept, licenseKey string
 	license, isMine := client.licenseIn(&answer, licenseKey)
 	text := answer.header("license-certificate")
 	one := readCertificate(text, ofLicense, client.ring())
-	// A yes to this very question has all three; one that has not is another's.
+	// An approval of this request has all three. Otherwise the answer is for another request.
 	if !isMine || one == nil || !one.isOf(client.machineID) {
 		return no("untrusted", false), nil
 	}
@@ -252,14 +252,14 @@ func (client *Client) activate(ctx context.Context, own *kept, licenseKey string
 	return yes("service", plan, one), nil
 }
 
-// licenseIn answers the license that an answer is about, if it is of this key and this machine.
+// licenseIn answers the license of an answer if it is for this key and this machine.
 func (client *Client) licenseIn(answer *heard, licenseKey string) (map[string]any, bool) {
 	license, _ := answer.said["license"].(map[string]any)
 	key, hasKey := license["key"].(string)
 	return license, hasKey && sameKey(key, licenseKey) && license["machineId"] == client.machineID
 }
 
-// renewed: the service has said yes, and the certificate is brought up to date where more than half of its life is over.
+// renewed stores the approval of the service, and renews the certificate after half of its validity.
 func (client *Client) renewed(ctx context.Context, own *kept, answer *heard) (Standing, error) {
 	one := client.certificateIn(own)
 	if one != nil && !one.isOf(client.machineID) {
@@ -276,7 +276,7 @@ func (client *Client) renewed(ctx context.Context, own *kept, answer *heard) (St
 	return yes("service", plan, one), nil
 }
 
-// certificateIn answers the license's certificate, or the trial's; nil where none is kept that is genuine.
+// certificateIn answers the stored certificate of the license or trial; nil if there is no genuine one.
 func (client *Client) certificateIn(own *kept) *certificate {
 	if own.Certificate == nil {
 		return nil
@@ -287,7 +287,7 @@ func (client *Client) certificateIn(own *kept) *certificate {
 	return readCertificate(*own.Certificate, ofLicense, client.ring())
 }
 
-// byCertificate goes on without the service.
+// byCertificate checks the license by the certificate alone.
 func (client *Client) byCertificate(own *kept) Standing {
 	if own == nil || own.Certificate == nil {
 		return no("no_license", true)
@@ -310,7 +310,7 @@ func (client *Client) byCertificate(own *kept) Standing {
 	if now > own.Time.LatestMillis {
 		next := *own
 		next.Time = &timeSeen{own.Time.AheadMillis, now}
-		// A disk that is full is no reason to stop a program that may run.
+		// A full disk must not stop a program that may run.
 		_ = client.keep(next)
 	}
 	if now >= float64(one.exp)*1_000 {
@@ -319,7 +319,7 @@ func (client *Client) byCertificate(own *kept) Standing {
 	return yes("certificate", one.plan, one)
 }
 
-// without: there was no answer, so what was kept counts, and else why there was none.
+// without handles an outage: the stored license counts, and without one the outage is answered.
 func (client *Client) without(own *kept, outcome Standing) Standing {
 	if standing := client.byCertificate(own); standing.Reason != "no_license" {
 		return standing
@@ -327,12 +327,13 @@ func (client *Client) without(own *kept, outcome Standing) Standing {
 	return outcome
 }
 
-// drop: from here on it takes a yes of the service. What cannot be kept is a refusal all the same.
+// drop drops the license after a refusal, so that only the service can allow it again. A failed write changes nothing
+// in that.
 func (client *Client) drop(own *kept, answer *heard) {
 	next := *own
 	next.Certificate = nil
 	client.keepIfPossible(next, answer)
-	// No answer of before counts after it.
+	// Earlier answers are invalid after a refusal.
 	_ = os.Remove(client.requestFile())
 }
 

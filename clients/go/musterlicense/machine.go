@@ -42,7 +42,7 @@ func idSaid(by *regexp.Regexp, program string, args ...string) (string, error) {
 	return strings.ToLower(string(found[1])), nil
 }
 
-// idOfSystem answers "" where the system has none.
+// idOfSystem answers the ID of the operating system; "" if it has none.
 func idOfSystem() (string, error) {
 	switch runtime.GOOS {
 	case "darwin":
@@ -52,7 +52,7 @@ func idOfSystem() (string, error) {
 		if root == "" {
 			root = `C:\Windows`
 		}
-		// A 32-bit program sees another registry unless it says which.
+		// A 32-bit program sees a different registry view unless it requests the 64-bit one.
 		return idSaid(registry, filepath.Join(root, "System32", "reg.exe"),
 			"query", `HKLM\SOFTWARE\Microsoft\Cryptography`, "/v", "MachineGuid", "/reg:64")
 	}
@@ -62,7 +62,7 @@ func idOfSystem() (string, error) {
 	return idIn("/var/lib/dbus/machine-id"), nil
 }
 
-// idOfFolder makes a random id once.
+// idOfFolder creates a random ID once and stores it.
 func idOfFolder(folder string) (string, error) {
 	file := filepath.Join(folder, "machine-id")
 	if id := idIn(file); id != "" {
@@ -77,7 +77,7 @@ func idOfFolder(folder string) (string, error) {
 		return "", err
 	}
 	defer os.Remove(draft)
-	// Another process may make it at the same moment; the first one counts, and is there as a whole.
+	// Another process may create it at the same time. The first file wins, and it is complete.
 	if err := os.Link(draft, file); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}

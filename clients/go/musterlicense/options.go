@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// Options say what an installer knows of itself.
+// Options are the settings of a client.
 type Options struct {
-	// Where the license service is: https://licenses.example.com.
+	// The URL of the license service, such as https://licenses.example.com.
 	URL string
-	// The program's name. It is part of the machine's id, so keep it: with another one every machine is a new one.
+	// The name of the program. It is part of the machine ID, so with another name every machine is a new one.
 	Product string
-	// Which of the service's products this is, where it sells several.
+	// The product at a service with several products.
 	ServiceProduct string
-	// Where the license is kept; the user's own place for state of programs unless told.
+	// The folder of the stored license. By default it is in the user's folder for program state.
 	Folder string
-	// The service's keys, built into the program; fetched over https and kept unless told.
+	// Public keys of the service to pin. By default they are fetched over https and stored.
 	PublicKeys []PublicKey
-	// How long to try while the service does not answer, and a try more; 10 seconds where nil.
+	// The time to retry while the service does not answer, plus one more attempt; 10 seconds if nil.
 	Patience *time.Duration
-	// Instead of the machine's own id, where something else is to hold the license: a device, an account.
+	// Replaces the machine ID if something else holds the license, such as a device or an account.
 	MachineID string
 }
 
@@ -61,7 +61,7 @@ func usualFolder(product string) (string, error) {
 	return filepath.Join(place, product), nil
 }
 
-// New checks the options once.
+// New validates the options and creates a client.
 func New(options Options) (*Client, error) {
 	where, err := url.Parse(options.URL)
 	if err != nil || (where.Scheme != "https" && where.Scheme != "http") || where.Host == "" ||

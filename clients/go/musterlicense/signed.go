@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// PublicKey is an Ed25519 key of the service as /.well-known/license-keys.json has it.
+// PublicKey is an Ed25519 key of the service from /.well-known/license-keys.json.
 type PublicKey struct {
 	Kty string `json:"kty"`
 	Crv string `json:"crv"`
@@ -21,7 +21,7 @@ type PublicKey struct {
 	Kid string `json:"kid"`
 }
 
-// keyRing has the keys by their names.
+// keyRing maps key IDs to keys.
 type keyRing map[string]ed25519.PublicKey
 
 func ringOf(keys []PublicKey) keyRing {
@@ -40,10 +40,10 @@ func (ring keyRing) verifies(kid string, message, signature []byte) bool {
 	return known && ed25519.Verify(key, message, signature)
 }
 
-// certificate is the right to run without the service on one machine until a time.
+// certificate allows one machine to run offline until a time.
 type certificate struct {
 	plan, machine string
-	// From when and until when, in seconds since 1970.
+	// The validity, in seconds since 1970.
 	iat, exp          int64
 	isLent, isOfTrial bool
 	features          map[string]any
@@ -54,7 +54,7 @@ const (
 	ofTrial   = "trial1"
 )
 
-// Whole numbers that JSON carries without loss.
+// The largest integer that JSON represents exactly in every reader.
 const mostWhole = 1<<53 - 1
 
 func wholeIn(value any) (int64, bool) {
@@ -65,7 +65,7 @@ func wholeIn(value any) (int64, bool) {
 	return int64(number), true
 }
 
-// readSigned answers the payload of a text of this kind that one of these keys signed; nil for all else.
+// readSigned verifies a signed text of this kind and answers its payload; nil if it is invalid.
 func readSigned(text, kind string, ring keyRing) map[string]any {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 || parts[0] != kind {
@@ -84,8 +84,7 @@ func readSigned(text, kind string, ring keyRing) map[string]any {
 	return said
 }
 
-// readCertificate answers what a certificate of this kind says that one of these keys signed; it may have ended since. Nil
-// for all else.
+// readCertificate verifies a certificate of this kind and answers it, even if it has expired; nil if it is invalid.
 func readCertificate(text, kind string, ring keyRing) *certificate {
 	said := readSigned(text, kind, ring)
 	_, hasLicense := said["lic"].(string)
@@ -108,11 +107,11 @@ func markOf(machineID string) string {
 
 func (one *certificate) isOf(machineID string) bool { return one.machine == markOf(machineID) }
 
-// Answers that are signed by RFC 9421, as far as the service uses it.
+// Verification of signed answers: the part of RFC 9421 that the service uses.
 
 type question struct {
 	method string
-	// Path and query, as they were sent.
+	// The path and query as sent.
 	target string
 	// Nil where it has none.
 	body  []byte
@@ -140,7 +139,7 @@ var (
 	madeAt   = regexp.MustCompile(`;created=(\d{1,12})(?:;|$)`)
 )
 
-// memberOf answers the member of a dictionary (RFC 8941); commas in texts and brackets do not part.
+// memberOf answers a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.
 func memberOf(dictionary, name string) string {
 	for _, member := range members.FindAllString(dictionary, -1) {
 		if rest := strings.TrimSpace(member); strings.HasPrefix(rest, name+"=") {
@@ -162,7 +161,7 @@ func bytesIn(member string) []byte {
 	return data
 }
 
-// keyIDOf answers which key says that it signed this answer.
+// keyIDOf answers the key ID that the signature of an answer names.
 func keyIDOf(given *answer) string {
 	found := keyNamed.FindStringSubmatch(memberOf(given.header("signature-input"), "license"))
 	if found == nil {
@@ -171,7 +170,7 @@ func keyIDOf(given *answer) string {
 	return found[1]
 }
 
-// signedAt answers when the service made this answer to this question, in seconds since 1970; 0 where it did not.
+// signedAt verifies an answer to a request. It answers its time in seconds since 1970; 0 if the signature is not valid.
 func signedAt(asked question, given *answer, ring keyRing) int64 {
 	sent := memberOf(given.header("signature-input"), "license")
 	parts := input.FindStringSubmatch(sent)
@@ -196,7 +195,7 @@ func signedAt(asked question, given *answer, ring keyRing) int64 {
 	if asked.body != nil {
 		values[`"content-digest";req`] = digestOf(asked.body)
 	}
-	// All of them, and nothing that is not known.
+	// The signature must cover exactly the known components.
 	covered := strings.Split(parts[1], " ")
 	if len(covered) != len(values) {
 		return 0
@@ -218,18 +217,18 @@ func signedAt(asked question, given *answer, ring keyRing) int64 {
 	return seconds
 }
 
-// The time, as far as it can be trusted.
+// The trusted time.
 
 type timeSeen struct {
-	// How far the service's clock was ahead of this machine's, and the latest time that was seen, in milliseconds.
+	// The lead of the service's clock over this machine's, and the latest time that was seen, in milliseconds.
 	AheadMillis  float64 `json:"aheadMillis"`
 	LatestMillis float64 `json:"latestMillis"`
 }
 
-// Clocks are set right by small steps now and then.
+// The tolerance for small clock corrections.
 const toleranceMillis = 10 * 60_000
 
-// timeNow answers the time in milliseconds since 1970; false where the clock was turned back.
+// timeNow answers the time in milliseconds since 1970; false if the clock was turned back.
 func timeNow(seen timeSeen, clockMillis, writtenMillis float64) (float64, bool) {
 	now := clockMillis + seen.AheadMillis
 	if clockMillis < writtenMillis-toleranceMillis || now < seen.LatestMillis-toleranceMillis {

@@ -2,27 +2,27 @@ package musterlicense
 
 import "fmt"
 
-// Standing says whether the program may run, by whose word, and what it may do.
+// Standing is the license state: may the program run, on which basis, and with which features.
 type Standing struct {
 	MayRun bool
-	// For people.
+	// A message for people.
 	Message string
-	// "active", or why not: "license_revoked", "active_on_another_machine", "certificate_ended", "unreachable", …
+	// "active" or the reason of a refusal: "license_revoked", "active_on_another_machine", "certificate_ended", "unreachable", …
 	Reason string
-	// A refusal that the service has decided; what is not final may be asked again.
+	// True if the service has refused. Otherwise the program may ask again.
 	IsFinal bool
-	// "service" or "certificate".
+	// The basis: "service" or "certificate".
 	By   string
 	Plan string
-	// Without a key, for some days.
+	// True for a trial without a key.
 	IsTrial bool
-	// Until when it may run without the service, in seconds since 1970; 0 where it may not.
+	// The end of offline use, in seconds since 1970; 0 if the program may not run.
 	OfflineUntil int64
-	// What the license lets people do: true, false or a number.
+	// The features of the license: true, false or a number.
 	Features map[string]any
 }
 
-// Has answers whether a feature is on, or there is at least one of it.
+// Has answers true if a feature is on or its number is positive.
 func (standing Standing) Has(feature string) bool {
 	if number, isNumber := standing.Limit(feature); isNumber {
 		return number > 0
@@ -31,7 +31,7 @@ func (standing Standing) Has(feature string) bool {
 	return isOn
 }
 
-// Limit answers how many; false where the license says no number.
+// Limit answers the number of a feature; false if the license has no number for it.
 func (standing Standing) Limit(feature string) (int64, bool) {
 	return wholeIn(standing.Features[feature])
 }

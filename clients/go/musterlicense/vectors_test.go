@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The test vectors that all clients share.
+// vectors reads a file of the shared test vectors of the clients.
 func vectors(t *testing.T, name string, into any) {
 	text, err := os.ReadFile("../../vectors/" + name + ".json")
 	if err == nil {

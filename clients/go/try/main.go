@@ -1,5 +1,5 @@
-// A small program that is protected: try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
-// Says its standing as JSON. LICENSE_KEYS names a file of the service's keys to build in.
+// A small licensed program: try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
+// It prints its license state as JSON. LICENSE_KEYS names a file with public keys of the service to pin.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"program/musterlicense"
 )
 
-// pinned answers the keys that LICENSE_KEYS names; nil where it names none.
+// pinned answers the keys of the file LICENSE_KEYS; nil if the variable is not set.
 func pinned() []musterlicense.PublicKey {
 	name := os.Getenv("LICENSE_KEYS")
 	if name == "" {

@@ -1,5 +1,5 @@
-//! For machines that never come online: a request that people carry to the seller of the license, and the answer that they carry
-//! back. The answer counts for the nonce, the key and the machine of one request.
+//! Activation of offline machines: people carry a request to the seller of the license and the answer back. The answer is valid
+//! only for the nonce, the key and the machine of its request.
 
 use crate::signed::{mark_of, read_signed, to_url, whole, Certificate, PublicKey, OF_LICENSE};
 use crate::standing::{same_key, Standing};
@@ -22,11 +22,11 @@ pub(crate) enum Said {
     Granted { license_key: String, text: String, certificate: Certificate, seconds: i64 },
     /// The service itself refused this request.
     Refused(Standing),
-    /// It is no answer of the service's, or to another request.
+    /// The answer is not from the service or is for another request.
     Foreign(Standing),
 }
 
-/// What an answer says to the request.
+/// Reads and verifies the answer to a request.
 pub(crate) fn answer_to(asked: &Request, text: &str, keys: &[PublicKey]) -> Said {
     let untrusted = || Said::Foreign(Standing::no("untrusted", false));
     let said = match read_signed(text.trim(), "licans1", keys) {

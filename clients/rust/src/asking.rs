@@ -1,5 +1,5 @@
-//! Questions to the license service, asked again where the answer is none. Only an answer that is signed for this very question
-//! counts: all else is an outage, never a refusal.
+//! Requests to the license service, with retries. Only an answer that is signed for its own request counts. Everything else is an
+//! outage and never a refusal.
 
 use crate::machine::random_hex;
 use crate::signed::{digest_of, signed_at, Answer, PublicKey, Question};
@@ -13,15 +13,15 @@ const MOST_BYTES: u64 = 256 * 1024;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// The service's last word.
+/// The decision of the service.
 pub(crate) struct Heard {
     pub answer: Answer,
     pub said: Value,
-    /// By the service's clock, since 1970.
+    /// The time of the service, in seconds since 1970.
     pub seconds: i64,
 }
 
-/// Why nothing was heard, and how long to wait before the next try.
+/// The reason why there is no decision, and the time to wait before the next attempt.
 struct NotHeard(&'static str, Duration);
 
 pub(crate) struct Asking {
@@ -29,7 +29,7 @@ pub(crate) struct Asking {
     pub service_product: Option<String>,
     pub patience: Duration,
     pub pinned: Option<Vec<PublicKey>>,
-    /// Keys that were fetched or kept.
+    /// The fetched or stored keys.
     pub trusted: Vec<PublicKey>,
 }
 
@@ -38,7 +38,7 @@ impl Asking {
         self.pinned.as_deref().unwrap_or(&self.trusted)
     }
 
-    /// Every answer is read as it came: nothing is followed.
+    /// Sends a request. Redirects are not followed, because the answer is signed.
     fn send(&self, method: &str, target: &str, body: Option<&[u8]>, nonce: Option<&str>) -> io::Result<Answer> {
         let agent = ureq::AgentBuilder::new().timeout(ATTEMPT).redirects(0).build();
         let mut request = agent.request(method, &format!("{}{target}", self.base));
@@ -67,7 +67,7 @@ impl Asking {
         Ok(Answer { status, headers, body: bytes })
     }
 
-    /// A key that is not known is a new one, or none at all; where keys are pinned it is none.
+    /// Fetches the keys again, because an unknown key may be new. Pinned keys are never fetched.
     fn learn(&mut self, kid: &str) -> io::Result<()> {
         if self.pinned.is_some() || self.trusted.iter().any(|key| key.kid == kid) {
             return Ok(());
@@ -89,7 +89,7 @@ impl Asking {
         let told = answer.header("retry-after");
         let seconds = if told.len() <= 6 { told.parse().unwrap_or(0) } else { 0 };
         let not = |reason| NotHeard(reason, Duration::from_secs(seconds));
-        // Nothing was decided, whatever its headers say: they are not signed.
+        // These statuses are never decisions, whatever the unsigned headers say.
         if answer.status == 429 || answer.status >= 500 {
             return Err(not("unreachable"));
         }
@@ -104,7 +104,7 @@ impl Asking {
         Ok(Heard { answer, said, seconds: at })
     }
 
-    /// Goes on until there is a last word, or until patience is over; comes back when the service asked to.
+    /// Retries until there is a decision or the patience is over. Respects Retry-After.
     pub fn ask(&mut self, method: &str, target: &str, body: Option<&[u8]>) -> Result<Heard, &'static str> {
         let deadline = Instant::now() + self.patience;
         let mut pause = FIRST_PAUSE;
@@ -113,7 +113,7 @@ impl Asking {
                 Ok(heard) => return Ok(heard),
                 Err(not) => not,
             };
-            // Spread, so that machines do not come back all at once.
+            // Random jitter keeps machines from retrying at the same time.
             let chance = random_hex(1).ok().and_then(|byte| u8::from_str_radix(&byte, 16).ok()).unwrap_or(128);
             let spread = 0.5 + f64::from(chance) / 256.0;
             let wait = pause.mul_f64(spread).max(asked_for);

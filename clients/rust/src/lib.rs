@@ -1,4 +1,4 @@
-//! The license of a program on one machine, for Rust 1.65 and newer.
+//! A license client for one program on one machine, for Rust 1.65 and newer.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -7,7 +7,7 @@
 //! let mut licenses = muster_license::Client::new(options)?;
 //! let standing = licenses.activate(key)?; // once, after the purchase
 //! let standing = licenses.check()?;       // at each start
-//! let standing = licenses.trial()?;       // or without a key, for as long as the product may be tried
+//! let standing = licenses.trial()?;       // or a trial without a key
 //! if !standing.may_run {
 //!     eprintln!("{}", standing.message);
 //! }
@@ -15,9 +15,9 @@
 //! # }
 //! ```
 //!
-//! It believes what is signed for its own question alone; all else is an outage, and then the certificate that it keeps decides. What
-//! it keeps is the file of the client for Node, so both may be used beside each other. The standard library has neither Ed25519 nor
-//! HTTPS nor JSON: ring, ureq and serde_json do that.
+//! It trusts only answers that are signed for its own request. Everything else counts as an outage, and then the stored certificate
+//! decides. It uses the same file as the client for Node, so a program may use both. The standard library has no Ed25519, HTTPS or
+//! JSON, so the client needs ring, ureq and serde_json.
 
 mod air_gap;
 mod asking;
@@ -40,21 +40,21 @@ use std::time::Duration;
 pub use crate::signed::PublicKey;
 pub use crate::standing::Standing;
 
-/// What an installer knows of itself.
+/// The settings of a client.
 pub struct Options {
-    /// Where the license service is: https://licenses.example.com.
+    /// The URL of the license service, such as https://licenses.example.com.
     pub url: String,
-    /// The program's name. It is part of the machine's id, so keep it: with another one every machine is a new one.
+    /// The name of the program. It is part of the machine ID, so with another name every machine is a new one.
     pub product: String,
-    /// Which of the service's products this is, where it sells several.
+    /// The product at a service with several products.
     pub service_product: Option<String>,
-    /// Where the license is kept; the user's own place for programs unless told.
+    /// The folder of the stored license, by default in the user's folder for programs.
     pub folder: Option<PathBuf>,
-    /// The service's keys, built into the program; fetched over https and kept unless told.
+    /// Public keys of the service to pin. By default they are fetched over https and stored.
     pub public_keys: Option<Vec<PublicKey>>,
-    /// How long to try while the service does not answer, and a try more.
+    /// The time to retry while the service does not answer, plus one more attempt.
     pub patience: Duration,
-    /// What else is to hold the license than this machine.
+    /// Replaces the machine ID if something else holds the license.
     pub machine_id: Option<String>,
 }
 
@@ -81,8 +81,8 @@ fn is_name(text: &str, may: impl Fn(char) -> bool) -> bool {
     begins && text.len() <= 64 && text.chars().all(|one| may(one))
 }
 
-/// The license of one program on one machine. Its calls wait for the service. An error means that this machine could not do its part
-/// (its disk, its id), and the program may not run by it.
+/// The license client of one program on one machine. Its calls block until the service answers. An error means that this machine
+/// failed (its disk or its ID), and that the program may not run.
 pub struct Client {
     asking: Asking,
     folder: PathBuf,
@@ -127,7 +127,7 @@ impl Client {
         Ok(Client { asking, folder, machine_id })
     }
 
-    /// This machine, as the service knows it.
+    /// The machine ID that the service knows.
     pub fn machine_id(&self) -> &str {
         &self.machine_id
     }
@@ -140,7 +140,7 @@ impl Client {
         Ok(kept)
     }
 
-    /// Makes this machine the license's. Where nothing answers, the same license that was kept before counts.
+    /// Activates a license on this machine. Without an answer, the stored license counts if it has this key.
     pub fn activate(&mut self, license_key: &str) -> io::Result<Standing> {
         let kept = self.open()?;
         let standing = self.activate_by(kept.as_ref(), license_key)?;
@@ -148,7 +148,7 @@ impl Client {
         Ok(same.map_or(standing.clone(), |kept| self.without(Some(kept), standing)))
     }
 
-    /// Whether the program may run: by the service's word, and where it does not answer by the certificate.
+    /// Checks the license with the service or, without an answer, by the certificate.
     pub fn check(&mut self) -> io::Result<Standing> {
         let kept = match self.open()? {
             Some(kept) => kept,
@@ -169,21 +169,21 @@ impl Client {
         }
         self.drop_by(&kept, &heard);
         if is_ok && kept.is_lent {
-            // The time of its slot was over; activating says whether there is another, or why not.
+            // The slot lease has expired. Activate again to get another slot or the reason of the refusal.
             return self.activate_by(Some(&kept), &key);
         }
         let state = heard.answer.header("license-state");
         Ok(if is_ok { Standing::no(reason_of_state(state), true) } else { refusal_in(&heard) })
     }
 
-    /// The same without asking the service: at once, and as of the last time.
+    /// Checks the license by the certificate alone, without asking the service.
     pub fn check_offline(&mut self) -> io::Result<Standing> {
         let kept = self.open()?;
         Ok(self.by_certificate(kept))
     }
 
-    /// Lets the program run without a key for as long as the product's trials last, once on each machine. Asking again goes on with
-    /// the one that began. Where a license was activated here it is what check says.
+    /// Starts the trial of this machine or continues it. Each machine has only one. If a license was activated here, answers the same
+    /// as `check`.
     pub fn trial(&mut self) -> io::Result<Standing> {
         match self.open()? {
             Some(kept) if kept.license_key.is_some() => self.check(),
@@ -191,8 +191,8 @@ impl Client {
         }
     }
 
-    /// For a machine that never comes online: a text to carry to the seller of the license, who answers it. Another request takes the
-    /// place of this one. It needs public_keys, by which the answer is believed.
+    /// Makes the activation request of an offline machine, a text that people carry to the seller, who answers it. A new request
+    /// replaces the previous one. Needs public_keys to verify the answer.
     pub fn request_offline(&mut self, license_key: &str) -> io::Result<String> {
         let nonce = random_hex(18)?;
         let text = Request { license_key, machine_id: &self.machine_id, nonce: &nonce }.text();
@@ -200,7 +200,7 @@ impl Client {
         Ok(text)
     }
 
-    /// Takes in the answer to the request. The same answer once more changes nothing.
+    /// Accepts the answer to the request. Accepting it again changes nothing.
     pub fn accept_offline(&mut self, answer: &str) -> io::Result<Standing> {
         let kept = self.open()?;
         let request = match KeptRequest::read(&self.folder)? {
@@ -218,7 +218,7 @@ impl Client {
                 }
                 return Ok(standing);
             }
-            // Its time was counted from the first time on: taking it in again makes it no younger.
+            // The time of the answer counts from its first acceptance, so accepting it again must not reset the clock.
             Said::Granted { .. } if request.is_answered && own.is_some() => {}
             Said::Granted { license_key, text, certificate, seconds } => {
                 let time = TimeSeen::of_carried(seconds, clock_millis());
@@ -231,7 +231,7 @@ impl Client {
         self.check_offline()
     }
 
-    /// Gives the license back, for another machine: its reason is `released`, or why not.
+    /// Releases the license for another machine. The reason is `released` or that of a refusal.
     pub fn release(&mut self) -> io::Result<Standing> {
         let kept = self.open()?;
         let (kept, key) = match kept.and_then(|kept| kept.license_key.clone().map(|key| (kept, key))) {
@@ -251,7 +251,7 @@ impl Client {
             return Ok(Standing::no("released", true));
         }
         let refusal = refusal_in(&heard);
-        // Its own machine may go on with it; any other has nothing to keep.
+        // After exhausted transfers this machine may keep the license. After any other refusal nothing is kept.
         if refusal.reason != "transfers_exhausted" {
             self.drop_by(&kept, &heard);
         }
@@ -262,7 +262,7 @@ impl Client {
         json!({ "licenseKey": license_key, "machineId": self.machine_id }).to_string().into_bytes()
     }
 
-    /// Whether an answer is about this key and this machine.
+    /// Answers true if an answer is for this key and this machine.
     fn is_mine(&self, heard: &Heard, license_key: &str) -> bool {
         let license = &heard.said["license"];
         let is_key = license["key"].as_str().map_or(false, |key| same_key(key, license_key));
@@ -283,7 +283,7 @@ impl Client {
         }
         let text = heard.answer.header("license-certificate");
         let certificate = Certificate::read(text, OF_LICENSE, self.asking.keys());
-        // A yes to this very question has all three; one that has not is another's.
+        // An approval of this request has all three. Otherwise the answer is for another request.
         let own = certificate.filter(|one| one.is_of(&self.machine_id) && self.is_mine(&heard, license_key));
         let certificate = match own {
             Some(own) => own,
@@ -324,10 +324,10 @@ impl Client {
         Kept { license_key, certificate: Some(certificate.into()), is_lent, public_keys: self.to_keep(), time }.write(&self.folder)
     }
 
-    /// The service has said yes: what is kept is brought up to date, and the certificate where it is due.
+    /// Stores the approval of the service and renews the certificate if it is due.
     fn renewed(&mut self, kept: Kept, key: &str, heard: &Heard) -> io::Result<Standing> {
         let certificate = self.certificate_in(&kept).filter(|one| one.is_of(&self.machine_id));
-        // Due when more than half of its life is over.
+        // The certificate is due for renewal after half of its validity.
         let is_due = certificate.as_ref().map_or(true, |one| 2 * (one.exp - heard.seconds) < one.exp - one.iat);
         if is_due {
             let standing = self.activate_by(Some(&kept), key)?;
@@ -339,7 +339,7 @@ impl Client {
         Ok(Standing::yes("service", heard.said["plan"].as_str().unwrap_or(""), certificate.as_ref()))
     }
 
-    /// The license's, or the trial's.
+    /// Answers the certificate of the license or trial.
     fn certificate_in(&self, kept: &Kept) -> Option<Certificate> {
         let kind = if kept.license_key.is_some() { OF_LICENSE } else { OF_TRIAL };
         Certificate::read(kept.certificate.as_deref()?, kind, self.asking.keys())
@@ -365,7 +365,7 @@ impl Client {
         };
         if now > kept.time.latest_millis {
             kept.time.latest_millis = now;
-            // A disk that is full is no reason to stop a program that may run.
+            // A full disk must not stop a program that may run.
             let _ = kept.write(&self.folder);
         }
         if now >= certificate.exp as f64 * 1_000.0 {
@@ -374,13 +374,13 @@ impl Client {
         Standing::yes("certificate", &certificate.plan, Some(&certificate))
     }
 
-    /// Where there was no answer: what was kept counts, and else why there was none.
+    /// Handles an outage: the stored license counts, and without one the outage is answered.
     fn without(&self, kept: Option<Kept>, outcome: Standing) -> Standing {
         let standing = self.by_certificate(kept);
         if standing.reason == "no_license" { outcome } else { standing }
     }
 
-    /// From here on it takes a yes of the service. What cannot be kept is a refusal all the same.
+    /// Drops the license after a refusal, so that only the service can allow it again, even if the write fails.
     fn drop_by(&self, kept: &Kept, heard: &Heard) {
         self.keep_if_possible(Kept { certificate: None, ..kept.clone() }, heard);
         let _ = KeptRequest::forget(&self.folder);
@@ -396,7 +396,7 @@ impl Client {
     }
 }
 
-/// Whether what is kept is of this key; a trial is of none.
+/// Answers true if the stored license has this key. A trial has no key.
 fn is_of(kept: &Kept, license_key: &str) -> bool {
     kept.license_key.as_ref().map_or(false, |key| same_key(key, license_key))
 }

@@ -1,4 +1,4 @@
-//! The machine and its folder: which one it is, and what is kept there. The client for Node reads and writes the same files.
+//! The machine ID, and the files of the stored license. The client for Node uses the same files.
 
 use crate::signed::{PublicKey, TimeSeen};
 use ring::{hmac, rand::SecureRandom, rand::SystemRandom};
@@ -27,7 +27,7 @@ fn millis_of(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64() * 1_000.0)
 }
 
-/// An HMAC of the program's name by the system's own id, which never leaves the machine.
+/// Computes the machine ID: an HMAC of the program name with the system ID as key, which never leaves the machine.
 pub(crate) fn machine_id_for(product: &str, folder: &Path) -> io::Result<String> {
     let own = match of_system()? {
         Some(id) => id,
@@ -41,7 +41,7 @@ fn of_system() -> io::Result<Option<String>> {
     if cfg!(target_os = "macos") {
         said("/usr/sbin/ioreg", &["-rd1", "-c", "IOPlatformExpertDevice"], "\"IOPlatformUUID\"").map(Some)
     } else if cfg!(windows) {
-        // A 32-bit program sees another registry unless it says which.
+        // A 32-bit program sees a different registry view unless it requests the 64-bit one.
         let asked = ["query", r"HKLM\SOFTWARE\Microsoft\Cryptography", "/v", "MachineGuid", "/reg:64"];
         let root = std::env::var("SystemRoot").unwrap_or_else(|_| r"C:\Windows".into());
         said(&format!(r"{root}\System32\reg.exe"), &asked, "MachineGuid").map(Some)
@@ -50,7 +50,8 @@ fn of_system() -> io::Result<Option<String>> {
     }
 }
 
-/// The id on the line of that name. A machine that seems to be another one for a moment would lose its license.
+/// Reads the ID on the line of that name. A missing ID is an error, because a machine with a temporarily different ID would lose
+/// its license.
 fn said(program: &str, args: &[&str], name: &str) -> io::Result<String> {
     let told = Command::new(program).args(args).output()?;
     let text = String::from_utf8_lossy(&told.stdout).to_lowercase();
@@ -66,14 +67,14 @@ fn id_in(file: &Path) -> Option<String> {
     is_id.then_some(id)
 }
 
-/// A random id, made once, for a system that has none.
+/// Creates a random ID once and stores it, for systems without an ID.
 fn of_folder(folder: &Path) -> io::Result<String> {
     let file = folder.join("machine-id");
     if id_in(&file).is_none() {
         make_folder(folder)?;
         let draft = folder.join(format!("machine-id.{}", random_hex(8)?));
         write_new(&draft, &format!("{}\n", random_hex(16)?))?;
-        // Another process may make it at the same moment; the first one counts.
+        // Another process may create it at the same time. The first file wins.
         let _ = fs::hard_link(&draft, &file);
         fs::remove_file(&draft)?;
     }
@@ -101,7 +102,7 @@ fn write_new(file: &Path, text: &str) -> io::Result<()> {
     open.sync_all()
 }
 
-/// Replaces a file as a whole: a process that is killed while it writes leaves it as it was.
+/// Replaces a file atomically. A process that is killed during the write leaves the old file.
 fn put(folder: &Path, name: &str, value: &Value) -> io::Result<()> {
     make_folder(folder)?;
     let draft = folder.join(format!("{name}.{}.{}", std::process::id(), random_hex(4)?));
@@ -112,7 +113,7 @@ fn put(folder: &Path, name: &str, value: &Value) -> io::Result<()> {
     done
 }
 
-/// Null where there is none, or it is damaged.
+/// Reads a file; null if it is missing or damaged.
 fn get(folder: &Path, name: &str) -> io::Result<Value> {
     match fs::read(folder.join(name)) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or(Value::Null)),
@@ -131,12 +132,12 @@ fn remove(folder: &Path, name: &str) -> io::Result<()> {
 const LICENSE: &str = "license.json";
 const REQUEST: &str = "request.json";
 
-/// What the machine keeps between starts.
+/// The stored license.
 #[derive(Clone)]
 pub(crate) struct Kept {
-    /// None of a trial, which has none.
+    /// The license key; None for a trial.
     pub license_key: Option<String>,
-    /// None after a refusal: from then on the machine may not run before the service has said so.
+    /// The certificate; None after a refusal, so that the machine may not run until the service allows it.
     pub certificate: Option<String>,
     pub is_lent: bool,
     pub public_keys: Vec<PublicKey>,
@@ -144,7 +145,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// None where nothing is kept, or what is kept is damaged: then the license is activated anew.
+    /// Reads the stored license; None if there is none or the file is damaged. The license must then be activated again.
     pub fn read(folder: &Path) -> io::Result<Option<Kept>> {
         let found = get(folder, LICENSE)?;
         let key = found.get("licenseKey");
@@ -174,7 +175,7 @@ impl Kept {
         remove(folder, LICENSE)
     }
 
-    /// When it was last written, by the clock of then: the latest time of the file and its folder. 0 where there is none.
+    /// Answers the time of the last write: the latest time of the file and its folder; 0 if there is no file.
     pub fn written_millis(folder: &Path) -> f64 {
         let times = [folder.join(LICENSE), PathBuf::from(folder)].map(|path| fs::metadata(path).ok().map(|it| latest_of(&it)));
         match times {
@@ -187,7 +188,7 @@ impl Kept {
 #[cfg(unix)]
 fn latest_of(it: &fs::Metadata) -> f64 {
     use std::os::unix::fs::MetadataExt;
-    // Of the record itself too, which no program sets.
+    // The change time of the inode counts, too, because no program can set it.
     let changed = it.ctime() as f64 * 1_000.0 + it.ctime_nsec() as f64 / 1_000_000.0;
     it.modified().map_or(0.0, millis_of).max(changed)
 }
@@ -197,7 +198,7 @@ fn latest_of(it: &fs::Metadata) -> f64 {
     it.modified().map_or(0.0, millis_of).max(it.created().map_or(0.0, millis_of))
 }
 
-/// What was asked last by a file that people carry; its answer may be taken in once more, which changes nothing.
+/// The last carried request. Its answer may be accepted again, which changes nothing.
 pub(crate) struct KeptRequest {
     pub license_key: String,
     pub nonce: String,
@@ -217,7 +218,7 @@ impl KeptRequest {
         put(folder, REQUEST, &all)
     }
 
-    /// After a refusal and a release no answer of before counts.
+    /// Deletes the request after a refusal or release, because earlier answers are then invalid.
     pub fn forget(folder: &Path) -> io::Result<()> {
         remove(folder, REQUEST)
     }

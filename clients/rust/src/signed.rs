@@ -1,5 +1,4 @@
-//! What is signed: certificates, answers that people carry, answers by RFC 9421 as far as the service uses it; and the time that
-//! they tell.
+//! Signed texts and answers: certificates, carried answers, the part of RFC 9421 that the service uses, and the trusted time.
 
 use ring::{digest, signature};
 use serde_json::{json, Value};
@@ -7,12 +6,12 @@ use std::collections::HashMap;
 
 const MOST_WHOLE: f64 = 9_007_199_254_740_991.0;
 
-/// A key of the service as /.well-known/license-keys.json has it.
+/// A key of the service from /.well-known/license-keys.json.
 #[derive(Clone, Debug)]
 pub struct PublicKey {
-    /// The key, base64url.
+    /// The public key, in base64url.
     pub x: String,
-    /// Its name.
+    /// The key ID.
     pub kid: String,
 }
 
@@ -91,7 +90,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= MOST_WHOLE).then(|| number as i64)
 }
 
-/// The payload of `kind.payload.signature` that one of these keys signed; None for all else.
+/// Verifies a text `kind.payload.signature` and answers its payload; None if it is invalid.
 pub(crate) fn read_signed(text: &str, kind: &str, keys: &[PublicKey]) -> Option<Value> {
     let parts: Vec<&str> = text.split('.').collect();
     if parts.len() != 3 || parts[0] != kind {
@@ -105,7 +104,7 @@ pub(crate) fn read_signed(text: &str, kind: &str, keys: &[PublicKey]) -> Option<
 pub(crate) const OF_LICENSE: &str = "lic1";
 pub(crate) const OF_TRIAL: &str = "trial1";
 
-/// The right to run without the service on one machine until a time.
+/// A certificate, which allows one machine to run offline until a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Certificate {
     pub plan: String,
@@ -118,7 +117,7 @@ pub(crate) struct Certificate {
 }
 
 impl Certificate {
-    /// What a certificate of this kind says; it may have ended since. None where none of these keys signed it.
+    /// Verifies a certificate of this kind and answers it, even if it has expired; None if it is invalid.
     pub fn read(text: &str, kind: &str, keys: &[PublicKey]) -> Option<Certificate> {
         let said = read_signed(text, kind, keys)?;
         said["lic"].as_str()?;
@@ -144,7 +143,7 @@ pub(crate) fn mark_of(machine_id: &str) -> String {
 
 pub(crate) struct Question<'a> {
     pub method: &'a str,
-    /// Path and query, as they were sent.
+    /// The path and query as sent.
     pub target: &'a str,
     pub body: Option<&'a [u8]>,
     pub nonce: &'a str,
@@ -152,7 +151,7 @@ pub(crate) struct Question<'a> {
 
 pub(crate) struct Answer {
     pub status: u16,
-    /// By their names in lower case.
+    /// The headers by their lower-case names.
     pub headers: HashMap<String, String>,
     pub body: Vec<u8>,
 }
@@ -162,7 +161,7 @@ impl Answer {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// Which key says that it signed this answer.
+    /// Answers the key ID that the signature names.
     pub fn key_id(&self) -> Option<String> {
         let input = member(self.header("signature-input"), "license")?;
         parameter(&input, "keyid").map(|quoted| quoted.trim_matches('"').to_string())
@@ -173,7 +172,7 @@ pub(crate) fn digest_of(body: &[u8]) -> String {
     format!("sha-256=:{}:", to_base64(&sha256(body)))
 }
 
-/// The member of a dictionary (RFC 8941); commas in texts and brackets do not part.
+/// Answers a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.
 fn member(dictionary: &str, name: &str) -> Option<String> {
     let (mut members, mut one) = (Vec::new(), String::new());
     let (mut is_text, mut is_escaped, mut is_list) = (false, false, false);
@@ -199,14 +198,14 @@ fn bytes_in(member: Option<String>) -> Option<Vec<u8>> {
     from_base64(member?.strip_prefix(':')?.strip_suffix(':')?)
 }
 
-/// Of `(…);created=1;keyid="…"`.
+/// Answers a parameter of a signature input such as `(…);created=1;keyid="…"`.
 fn parameter(input: &str, name: &str) -> Option<String> {
     let (_, parameters) = input.split_once(')')?;
     let start = format!("{name}=");
     parameters.split(';').find_map(|one| one.strip_prefix(&start).map(str::to_string))
 }
 
-/// When the service made this answer to this question, in seconds since 1970; None where it did not.
+/// Verifies an answer to a request. Answers its time in seconds since 1970; None if the signature is not valid.
 pub(crate) fn signed_at(question: &Question, answer: &Answer, keys: &[PublicKey]) -> Option<i64> {
     let sent = member(answer.header("signature-input"), "license")?;
     let sealed = bytes_in(member(answer.header("signature"), "license"))?;
@@ -231,7 +230,7 @@ pub(crate) fn signed_at(question: &Question, answer: &Answer, keys: &[PublicKey]
     if let Some(body) = question.body {
         values.insert("\"content-digest\";req", digest_of(body));
     }
-    // All of them, and nothing that is not known.
+    // The signature must cover exactly the known components.
     let covered: Vec<&str> = list.split(' ').collect();
     if covered.len() != values.len() {
         return None;
@@ -245,10 +244,10 @@ pub(crate) fn signed_at(question: &Question, answer: &Answer, keys: &[PublicKey]
     verifies(keys, &answer.key_id()?, base.as_bytes(), &sealed).then_some(at)
 }
 
-/// Clocks are set right by small steps now and then.
+/// The tolerance for small clock corrections.
 const TOLERANCE_MILLIS: f64 = 600_000.0;
 
-/// How far the service's clock was ahead of this machine's, and the latest time that was seen, in milliseconds.
+/// The lead of the service's clock over this machine's, and the latest time that was seen, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeSeen {
     pub ahead_millis: f64,
@@ -256,19 +255,19 @@ pub(crate) struct TimeSeen {
 }
 
 impl TimeSeen {
-    /// What a signed answer tells; the service's word stands above all that was seen before.
+    /// The time of a signed answer, which overrides all earlier times.
     pub fn of(seconds: i64, clock_millis: f64) -> TimeSeen {
         let at = seconds as f64 * 1_000.0;
         TimeSeen { ahead_millis: at - clock_millis, latest_millis: at }
     }
 
-    /// What an answer tells that people carried, for an unknown time: a clock that stands before it is set right by so much.
+    /// The time of a carried answer, whose age is unknown. A clock that is behind that time is corrected by the difference.
     pub fn of_carried(seconds: i64, clock_millis: f64) -> TimeSeen {
         let heard = TimeSeen::of(seconds, clock_millis);
         TimeSeen { ahead_millis: heard.ahead_millis.max(0.0), ..heard }
     }
 
-    /// The time in milliseconds since 1970; None where the clock was turned back.
+    /// Answers the time in milliseconds since 1970; None if the clock was turned back.
     pub fn now(&self, clock_millis: f64, written_millis: f64) -> Option<f64> {
         let now = clock_millis + self.ahead_millis;
         let is_back = clock_millis < written_millis - TOLERANCE_MILLIS || now < self.latest_millis - TOLERANCE_MILLIS;

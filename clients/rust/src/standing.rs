@@ -1,24 +1,24 @@
-//! How a machine stands: whether the program may run on it, and else why not.
+//! The license state of a machine.
 
 use crate::signed::{whole, Certificate};
 use serde_json::Value;
 
-/// Whether the program may run, by whose word, and what it may do.
+/// The license state: may the program run, on which basis, and with which features.
 #[derive(Clone, Debug)]
 pub struct Standing {
     pub may_run: bool,
-    /// For people.
+    /// A message for people.
     pub message: String,
-    /// `active`, or why not: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …
+    /// `active` or the reason of a refusal: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …
     pub reason: String,
-    /// A refusal that the service has decided; what is not final may be asked again.
+    /// True if the service has refused. Otherwise the program may ask again.
     pub is_final: bool,
-    /// `service` or `certificate`; empty where it may not run.
+    /// The basis: `service` or `certificate`; empty if the program may not run.
     pub by: &'static str,
     pub plan: String,
-    /// Without a key, for some days.
+    /// True for a trial without a key.
     pub is_trial: bool,
-    /// Until when it may run without the service, in seconds since 1970.
+    /// The end of offline use, in seconds since 1970.
     pub offline_until: Option<i64>,
     features: Value,
 }
@@ -45,12 +45,12 @@ fn message_of(reason: &str) -> &'static str {
 }
 
 impl Standing {
-    /// Whether a feature is on, or there is at least one of it.
+    /// Answers true if a feature is on or its number is positive.
     pub fn has(&self, feature: &str) -> bool {
         self.features[feature] == true || self.limit(feature).map_or(false, |number| number > 0)
     }
 
-    /// How many; None where the license says no number.
+    /// Answers the number of a feature; None if the license has no number for it.
     pub fn limit(&self, feature: &str) -> Option<i64> {
         whole(&self.features[feature])
     }
@@ -83,7 +83,7 @@ impl Standing {
         }
     }
 
-    /// A refusal in the service's own words: it also says where a typo is.
+    /// Makes a refusal with the message of the service, which also locates a typo.
     pub(crate) fn refused(reason: &str, why: &Value, message: Option<&str>) -> Standing {
         let standing = Standing::no(reason, why["retryable"] != true);
         Standing { message: message.map_or(standing.message, str::to_string), ..standing }
@@ -94,7 +94,7 @@ impl Standing {
     }
 }
 
-/// A check that said no. Why is in a header, which is not signed; that it said no is.
+/// Answers the reason of a refused check. The refusal itself is signed; its reason comes from an unsigned header.
 pub(crate) fn reason_of_state(state: &str) -> &'static str {
     match state {
         "unactivated" => "not_activated",
@@ -106,7 +106,7 @@ pub(crate) fn reason_of_state(state: &str) -> &'static str {
     }
 }
 
-/// Whether two texts are one key, read as leniently as the service reads it.
+/// Compares two keys as leniently as the service parses them.
 pub(crate) fn same_key(one: &str, other: &str) -> bool {
     bare(one) == bare(other)
 }
@@ -118,6 +118,6 @@ fn bare(key: &str) -> String {
         other => other,
     };
     let symbols: Vec<char> = key.chars().filter(char::is_ascii_alphanumeric).map(like).collect();
-    // Without the product's five, which need not be typed.
+    // Drop the five-symbol prefix of the product, which people need not type.
     symbols[symbols.len().saturating_sub(25)..].iter().collect()
 }

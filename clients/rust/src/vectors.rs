@@ -1,4 +1,4 @@
-//! The test vectors that all clients share.
+//! Tests with the shared test vectors of the clients.
 
 use crate::air_gap::{answer_to, Request, Said};
 use crate::signed::*;

@@ -1,5 +1,5 @@
-// For machines that never come online: a request that people carry to the seller of the license, and the answer that they carry
-// back. The answer counts for the nonce, the key and the machine of one request.
+// Activation of offline machines: people carry a request to the seller of the license and the answer back. The answer is valid
+// only for the nonce, the key and the machine of its request.
 
 import Foundation
 
@@ -20,11 +20,11 @@ enum CarriedAnswer {
     case granted(licenseKey: String, text: String, certificate: Certificate, seconds: Int)
     /// The service itself refused this request.
     case refused(Standing)
-    /// It is no answer of the service's, or to another request.
+    /// The answer is not from the service or is for another request.
     case foreign(Standing)
 }
 
-/// What an answer says to the request.
+/// Reads and verifies the answer to a request.
 func answer(to asked: CarriedRequest, _ text: String, _ keys: [PublicKey]) -> CarriedAnswer {
     let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let said = readSigned(trimmed, "licans1", keys), let seconds = said["iat"].asWhole else {

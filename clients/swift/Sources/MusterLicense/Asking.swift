@@ -1,5 +1,5 @@
-// Questions to the license service, asked again where the answer is none. Only an answer that is signed for this very question
-// counts: all else is an outage, never a refusal.
+// Requests to the license service, with retries. Only an answer that is signed for its own request counts. Everything else is an
+// outage and never a refusal.
 
 import Foundation
 #if canImport(FoundationNetworking)
@@ -11,21 +11,21 @@ private let mostBytes = 256 * 1024
 private let firstPause = 0.25
 private let longestPause = 5.0
 
-/// The service's last word.
+/// The decision of the service.
 struct Heard {
     let answer: Answer
     let said: Json
-    /// By the service's clock, since 1970.
+    /// The time of the service, in seconds since 1970.
     let seconds: Int
 }
 
-/// Why nothing was heard, and how long to wait before the next try.
+/// The reason why there is no decision, and the time to wait before the next attempt.
 struct NotHeard: Error {
     let reason: String
     var waitSeconds = 0.0
 }
 
-/// One request, read as it came: nothing is followed, nothing is unpacked, and nothing is kept.
+/// One request. Its answer is read as received, without redirects, decompression or caching, because the body is signed.
 private final class Fetch: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let isOver = DispatchSemaphore(value: 0)
     private var response: HTTPURLResponse?
@@ -72,7 +72,7 @@ final class Asking {
     let serviceProduct: String?
     let patienceSeconds: Double
     let pinned: [PublicKey]?
-    /// Keys that were fetched or kept.
+    /// The fetched or stored keys.
     var trusted: [PublicKey] = []
 
     init(base: String, serviceProduct: String?, patienceSeconds: Double, pinned: [PublicKey]?) {
@@ -100,7 +100,7 @@ final class Asking {
         return Fetch().answer(to: request)
     }
 
-    /// A key that is not known is a new one, or none at all; where keys are pinned it is none.
+    /// Fetches the keys again, because an unknown key may be new. Pinned keys are never fetched.
     private func learn(_ kid: String) throws {
         if pinned != nil || trusted.contains(where: { $0.kid == kid }) { return }
         let named = serviceProduct.map { "?product=\($0)" } ?? ""
@@ -116,7 +116,7 @@ final class Asking {
         guard let answer = send(method, target, body, nonce: nonce) else { throw NotHeard(reason: "unreachable") }
         let told = answer.header("retry-after")
         let wait = told.utf8.count <= 6 ? Double(UInt32(told) ?? 0) : 0
-        // Nothing was decided, whatever its headers say: they are not signed.
+        // These statuses are never decisions, whatever the unsigned headers say.
         if answer.status == 429 || answer.status >= 500 { throw NotHeard(reason: "unreachable", waitSeconds: wait) }
         guard let kid = answer.keyId else { throw NotHeard(reason: "untrusted", waitSeconds: wait) }
         try learn(kid)
@@ -128,7 +128,7 @@ final class Asking {
         return Heard(answer: answer, said: Json.read(answer.body), seconds: at)
     }
 
-    /// Goes on until there is a last word, or until patience is over; comes back when the service asked to.
+    /// Retries until there is a decision or the patience is over. Respects Retry-After.
     func ask(_ method: String, _ target: String, _ body: [UInt8]? = nil) -> Result<Heard, NotHeard> {
         let deadline = ProcessInfo.processInfo.systemUptime + patienceSeconds
         var pause = firstPause
@@ -139,7 +139,7 @@ final class Asking {
             } catch {
                 not = error as? NotHeard ?? NotHeard(reason: "unreachable")
             }
-            // Spread, so that machines do not come back all at once.
+            // Random jitter keeps machines from retrying at the same time.
             let wait = max(pause * Double.random(in: 0.5..<1.5), not.waitSeconds)
             if ProcessInfo.processInfo.systemUptime + wait > deadline { return .failure(not) }
             Thread.sleep(forTimeInterval: wait)

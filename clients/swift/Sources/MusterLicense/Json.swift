@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON as it is: JSONSerialization takes `true` for a number, and a right must not come of that.
+/// Exact JSON types. JSONSerialization reads `true` as a number, which must not become a feature.
 enum Json: Codable, Equatable {
     case null
     case flag(Bool)
@@ -38,7 +38,7 @@ enum Json: Codable, Equatable {
         }
     }
 
-    /// Null for what is no JSON.
+    /// Parses JSON; null if it is invalid.
     static func read(_ bytes: [UInt8]) -> Json {
         (try? JSONDecoder().decode(Json.self, from: Data(bytes))) ?? .null
     }
@@ -49,7 +49,7 @@ enum Json: Codable, Equatable {
         return [UInt8](try encoder.encode(self))
     }
 
-    /// Null where there is no such member.
+    /// Answers a member; null if it is missing.
     subscript(name: String) -> Json {
         if case .object(let object) = self { return object[name] ?? .null }
         return .null
@@ -65,7 +65,7 @@ enum Json: Codable, Equatable {
         return nil
     }
 
-    /// A whole number that every reader of JSON reads as the same.
+    /// The value as an integer that JSON represents exactly; nil otherwise.
     var asWhole: Int? {
         guard let number = asNumber, number == number.rounded(), abs(number) <= 9_007_199_254_740_991 else { return nil }
         return Int(number)

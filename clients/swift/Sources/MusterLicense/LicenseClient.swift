@@ -1,32 +1,32 @@
 import Foundation
 
-/// The license of one program on one machine, for macOS 10.15 and newer, and Linux.
+/// A license client for one program on one machine, for macOS 10.15 and newer, and Linux.
 ///
 ///     let licenses = try LicenseClient(url: "https://licenses.example.com", product: "my-program")
 ///     let standing = try licenses.activate(key)  // once, after the purchase
 ///     let standing = try licenses.check()        // at each start
-///     let standing = try licenses.trial()        // or without a key, for as long as the product may be tried
+///     let standing = try licenses.trial()        // or a trial without a key
 ///     if !standing.mayRun { print(standing.message) }
 ///
-/// It believes what is signed for its own question alone; all else is an outage, and then the certificate that it keeps decides. What it
-/// keeps is the file of the client for Node, so both may be used beside each other. Its calls wait for the service, so keep them off the
-/// main queue; they may come from several threads. An error means that this machine could not do its part (its disk, its id), and the
-/// program may not run by it.
+/// It trusts only answers that are signed for its own request. Everything else counts as an outage, and then the stored certificate
+/// decides. It uses the same file as the client for Node, so a program may use both. Its calls block until the service answers, so
+/// keep them off the main queue. They are thread-safe. An error means that this machine failed (its disk or its ID), and that the
+/// program may not run.
 public final class LicenseClient: @unchecked Sendable {
-    /// This machine, as the service knows it.
+    /// The machine ID that the service knows.
     public let machineId: String
     private let asking: Asking
     private let folder: Folder
     private let lock = NSLock()
 
     /// - Parameters:
-    ///   - url: Where the license service is: https://licenses.example.com.
-    ///   - product: The program's name. It is part of the machine's id, so keep it: with another one every machine is a new one.
-    ///   - serviceProduct: Which of the service's products this is, where it sells several.
-    ///   - folder: Where the license is kept; the user's own place for programs unless told.
-    ///   - publicKeys: The service's keys, built into the program; fetched over https and kept unless told.
-    ///   - patienceSeconds: How long to try while the service does not answer, and a try more.
-    ///   - machineId: What else is to hold the license than this machine.
+    ///   - url: The URL of the license service, such as https://licenses.example.com.
+    ///   - product: The name of the program. It is part of the machine ID, so with another name every machine is a new one.
+    ///   - serviceProduct: The product at a service with several products.
+    ///   - folder: The folder of the stored license, by default in the user's folder for programs.
+    ///   - publicKeys: Public keys of the service to pin. By default they are fetched over https and stored.
+    ///   - patienceSeconds: The time to retry while the service does not answer, plus one more attempt.
+    ///   - machineId: Replaces the machine ID if something else holds the license.
     public init(
         url: String, product: String, serviceProduct: String? = nil, folder: String? = nil,
         publicKeys: [PublicKey]? = nil, patienceSeconds: Double = 10, machineId own: String? = nil
@@ -55,7 +55,7 @@ public final class LicenseClient: @unchecked Sendable {
             base: base, serviceProduct: serviceProduct, patienceSeconds: patienceSeconds, pinned: publicKeys)
     }
 
-    /// Makes this machine the license's. Where nothing answers, the same license that was kept before counts.
+    /// Activates a license on this machine. Without an answer, the stored license counts if it has this key.
     public func activate(_ licenseKey: String) throws -> Standing {
         try alone {
             let kept = try open()
@@ -65,7 +65,7 @@ public final class LicenseClient: @unchecked Sendable {
         }
     }
 
-    /// Whether the program may run: by the service's word, and where it does not answer by the certificate.
+    /// Checks the license with the service or, without an answer, by the certificate.
     public func check() throws -> Standing {
         try alone {
             guard let kept = try open() else { return .no("no_license", isFinal: true) }
@@ -73,13 +73,13 @@ public final class LicenseClient: @unchecked Sendable {
         }
     }
 
-    /// The same without asking the service: at once, and as of the last time.
+    /// Checks the license by the certificate alone, without asking the service.
     public func checkOffline() throws -> Standing {
         try alone { byCertificate(try open()) }
     }
 
-    /// Lets the program run without a key for as long as the product's trials last, once on each machine. Asking again goes on with the
-    /// one that began. Where a license was activated here it is what check says.
+    /// Starts the trial of this machine or continues it. Each machine has only one. If a license was activated here, answers the same
+    /// as `check`.
     public func trial() throws -> Standing {
         try alone {
             let kept = try open()
@@ -88,8 +88,8 @@ public final class LicenseClient: @unchecked Sendable {
         }
     }
 
-    /// For a machine that never comes online: a text to carry to the seller of the license, who answers it. Another request takes the
-    /// place of this one. It needs publicKeys, by which the answer is believed.
+    /// Makes the activation request of an offline machine, a text that people carry to the seller, who answers it. A new request
+    /// replaces the previous one. Needs publicKeys to verify the answer.
     public func requestOffline(_ licenseKey: String) throws -> String {
         try alone {
             let asked = CarriedRequest(licenseKey: licenseKey, machineId: machineId, nonce: randomHex(18))
@@ -98,7 +98,7 @@ public final class LicenseClient: @unchecked Sendable {
         }
     }
 
-    /// Takes in the answer to the request. The same answer once more changes nothing.
+    /// Accepts the answer to the request. Accepting it again changes nothing.
     public func acceptOffline(_ text: String) throws -> Standing {
         try alone {
             let kept = try open()
@@ -116,7 +116,7 @@ public final class LicenseClient: @unchecked Sendable {
                 }
                 return standing
             case .granted(let licenseKey, let certificateText, let certificate, let seconds):
-                // Its time was counted from the first time on: taking it in again makes it no younger.
+                // The time of the answer counts from its first acceptance, so accepting it again must not reset the clock.
                 if !request.isAnswered || own == nil {
                     try folder.keep(Kept(
                         licenseKey: licenseKey, certificate: certificateText, isLent: certificate.isLent,
@@ -129,7 +129,7 @@ public final class LicenseClient: @unchecked Sendable {
         }
     }
 
-    /// Gives the license back, for another machine: its reason is `released`, or why not.
+    /// Releases the license for another machine. The reason is `released` or that of a refusal.
     public func release() throws -> Standing {
         try alone {
             guard let kept = try open(), let key = kept.licenseKey else { return .no("no_license", isFinal: true) }
@@ -144,7 +144,7 @@ public final class LicenseClient: @unchecked Sendable {
                 return .no("released", isFinal: true)
             }
             let refused = refusal(in: heard)
-            // Its own machine may go on with it; any other has nothing to keep.
+            // After exhausted transfers this machine may keep the license. After any other refusal nothing is kept.
             if refused.reason != "transfers_exhausted" { drop(kept, heard) }
             return refused
         }
@@ -166,7 +166,7 @@ public final class LicenseClient: @unchecked Sendable {
         try Json.object(["licenseKey": .text(licenseKey), "machineId": .text(machineId)]).written()
     }
 
-    /// Whether an answer is about this key and this machine.
+    /// Answers true if an answer is for this key and this machine.
     private func isMine(_ heard: Heard, _ licenseKey: String) -> Bool {
         let license = heard.said["license"]
         return license["machineId"].asText == machineId && isSameKey(license["key"].asText ?? "", licenseKey)
@@ -184,7 +184,7 @@ public final class LicenseClient: @unchecked Sendable {
         if isOk && heard.said["valid"].isTrue { return try renewed(kept, key, heard) }
         drop(kept, heard)
         guard isOk else { return refusal(in: heard) }
-        // The time of its slot was over; activating says whether there is another, or why not.
+        // The slot lease has expired. Activate again to get another slot or the reason of the refusal.
         if kept.isLent { return try activate(kept, key) }
         return .no(reason(ofState: heard.answer.header("license-state")), isFinal: true)
     }
@@ -200,7 +200,7 @@ public final class LicenseClient: @unchecked Sendable {
             return refusal(in: heard)
         }
         let text = heard.answer.header("license-certificate")
-        // A yes to this very question has all three; one that has not is another's.
+        // An approval of this request has all three. Otherwise the answer is for another request.
         guard let certificate = Certificate(text, .license, asking.keys), certificate.isOf(machineId),
             isMine(heard, licenseKey)
         else { return .no("untrusted") }
@@ -237,10 +237,10 @@ public final class LicenseClient: @unchecked Sendable {
 
     private var toKeep: [PublicKey] { asking.pinned == nil ? asking.trusted : [] }
 
-    /// The service has said yes: what is kept is brought up to date, and the certificate where it is due.
+    /// Stores the approval of the service and renews the certificate if it is due.
     private func renewed(_ kept: Kept, _ key: String, _ heard: Heard) throws -> Standing {
         let certificate = self.certificate(in: kept).flatMap { $0.isOf(machineId) ? $0 : nil }
-        // Due when more than half of its life is over.
+        // The certificate is due for renewal after half of its validity.
         let isDue = certificate.map { 2 * ($0.exp - heard.seconds) < $0.exp - $0.iat } ?? true
         if isDue {
             let standing = try activate(kept, key)
@@ -250,7 +250,7 @@ public final class LicenseClient: @unchecked Sendable {
         return .yes("service", heard.said["plan"].asText ?? "", certificate)
     }
 
-    /// The license's, or the trial's.
+    /// Answers the certificate of the license or trial.
     private func certificate(in kept: Kept) -> Certificate? {
         kept.certificate.flatMap { Certificate($0, kept.licenseKey == nil ? .trial : .license, asking.keys) }
     }
@@ -266,20 +266,20 @@ public final class LicenseClient: @unchecked Sendable {
         }
         if now > kept.time.latestMillis {
             kept.time.latestMillis = now
-            // A disk that is full is no reason to stop a program that may run.
+            // A full disk must not stop a program that may run.
             try? folder.keep(kept)
         }
         if now >= Double(certificate.exp) * 1_000 { return .no("certificate_ended") }
         return .yes("certificate", certificate.plan, certificate)
     }
 
-    /// Where there was no answer: what was kept counts, and else why there was none.
+    /// Handles an outage: the stored license counts, and without one the outage is answered.
     private func without(_ kept: Kept?, _ outcome: Standing) -> Standing {
         let standing = byCertificate(kept)
         return standing.reason == "no_license" ? outcome : standing
     }
 
-    /// From here on it takes a yes of the service. What cannot be kept is a refusal all the same.
+    /// Drops the license after a refusal, so that only the service can allow it again, even if the write fails.
     private func drop(_ kept: Kept, _ heard: Heard) {
         var refused = kept
         refused.certificate = nil

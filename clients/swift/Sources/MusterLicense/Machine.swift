@@ -1,4 +1,4 @@
-// The machine and its folder: which one it is, and what is kept there. The client for Node reads and writes the same files.
+// The machine ID, and the files of the stored license. The client for Node uses the same files.
 
 import Foundation
 #if os(macOS)
@@ -6,14 +6,14 @@ import IOKit
 #endif
 
 public enum LicenseError: Error {
-    /// The options do not fit; says which.
+    /// The options are invalid. The text names the option.
     case unfit(String)
-    /// This machine could not do its part (its disk, its id), and the program may not run by it.
+    /// This machine failed (its disk or its ID), and the program may not run.
     case machine(String)
 }
 
 func randomHex(_ count: Int) -> String {
-    // The system's own generator, as SystemRandomNumberGenerator is on all systems that Swift is on.
+    // UInt8.random uses SystemRandomNumberGenerator, which is cryptographically secure on all platforms of Swift.
     hex((0..<count).map { _ in UInt8.random(in: 0...255) })
 }
 
@@ -21,7 +21,7 @@ func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.
 
 func clockMillis() -> Double { Date().timeIntervalSince1970 * 1_000 }
 
-/// An HMAC of the program's name by the system's own id, which never leaves the machine.
+/// Computes the machine ID: an HMAC of the program name with the system ID as key, which never leaves the machine.
 func machineId(of product: String, _ folder: Folder) throws -> String {
     let own = try idOfSystem() ?? folder.ownId()
     return hex(hmacSha256(key: [UInt8](own.utf8), [UInt8]("license-client:\(product)".utf8)))
@@ -31,7 +31,7 @@ private func isHex(_ symbol: UInt8) -> Bool {
     (48...57).contains(symbol) || (97...102).contains(symbol)
 }
 
-/// A machine that seems to be another one for a moment would lose its license, so what is not told is an error.
+/// Reads the system ID. A missing ID is an error, because a machine with a temporarily different ID would lose its license.
 private func idOfSystem() throws -> String? {
     #if os(macOS)
     let service = IOServiceGetMatchingService(0, IOServiceMatching("IOPlatformExpertDevice"))
@@ -54,21 +54,21 @@ private func id(in path: String) -> String? {
     return isId ? id : nil
 }
 
-/// What the machine keeps between starts.
+/// The stored license.
 struct Kept {
-    /// Nil of a trial, which has none.
+    /// The license key; nil for a trial.
     var licenseKey: String?
-    /// Nil after a refusal: from then on the machine may not run before the service has said so.
+    /// The certificate; nil after a refusal, so that the machine may not run until the service allows it.
     var certificate: String?
     var isLent: Bool
     var publicKeys: [PublicKey]
     var time: TimeSeen
 
-    /// Whether it is of this key; a trial is of none.
+    /// Answers true if the stored license has this key. A trial has no key.
     func isOf(_ key: String) -> Bool { licenseKey.map { isSameKey($0, key) } ?? false }
 }
 
-/// What was asked last by a file that people carry; its answer may be taken in once more, which changes nothing.
+/// The last carried request. Its answer may be accepted again, which changes nothing.
 struct KeptRequest {
     let licenseKey: String
     let nonce: String
@@ -107,7 +107,7 @@ struct Folder {
         handle.closeFile()
     }
 
-    /// A random id, made once, for a system that has none.
+    /// Creates a random ID once and stores it, for systems without an ID.
     func ownId() throws -> String {
         let file = path + "/machine-id"
         if id(in: file) == nil {
@@ -115,24 +115,24 @@ struct Folder {
             let draft = "\(file).\(randomHex(8))"
             defer { unlink(draft) }
             try write(draft, [UInt8]("\(randomHex(16))\n".utf8))
-            // Another process may make it at the same moment; the first one counts.
+            // Another process may create it at the same time. The first file wins.
             _ = link(draft, file)
         }
         guard let own = id(in: file) else { throw LicenseError.machine("the machine-id that is kept is none") }
         return own
     }
 
-    /// Replaces a file as a whole: a process that is killed while it writes leaves it as it was.
+    /// Replaces a file atomically. A process that is killed during the write leaves the old file.
     private func put(_ file: String, _ value: Json) throws {
         try make()
         let draft = "\(file).\(ProcessInfo.processInfo.processIdentifier).\(randomHex(4))"
-        // Where it was renamed there is none left.
+        // After a successful rename there is no draft to remove.
         defer { unlink(draft) }
         try write(draft, try value.written(pretty: true) + [10])
         guard rename(draft, file) == 0 else { throw LicenseError.machine("\(file) cannot be replaced") }
     }
 
-    /// Null where there is none, or it is damaged. A file that is there and cannot be read is an error.
+    /// Reads a file; null if it is missing or damaged. Throws if an existing file cannot be read.
     private func get(_ file: String) throws -> Json {
         guard FileManager.default.fileExists(atPath: file) else { return .null }
         guard let data = FileManager.default.contents(atPath: file) else {
@@ -145,7 +145,7 @@ struct Folder {
         if unlink(file) != 0 && errno != ENOENT { throw LicenseError.machine("\(file) cannot be removed") }
     }
 
-    /// Nil where nothing is kept, or what is kept is damaged: then the license is activated anew.
+    /// Reads the stored license; nil if there is none or the file is damaged. The license must then be activated again.
     func read() throws -> Kept? {
         let found = try get(license)
         guard case .object(let members) = found, let key = members["licenseKey"], key == .null || key.asText != nil,
@@ -185,11 +185,11 @@ struct Folder {
         ]))
     }
 
-    /// After a refusal and a release no answer of before counts.
+    /// Deletes the request after a refusal or release, because earlier answers are then invalid.
     func forgetRequest() throws { try remove(request) }
 
-    /// When the license was last written, by the clock of then: the latest time of the file and its folder, and of their own records,
-    /// which no program sets. 0 where there is none.
+    /// The time of the last write: the latest time of the file, of its folder, and of their inodes, whose time no program can set;
+    /// 0 if there is no file.
     var writtenMillis: Double {
         let times = [license, path].map { file -> Double? in
             var found = stat()

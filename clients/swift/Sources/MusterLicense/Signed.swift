@@ -1,5 +1,4 @@
-// What is signed: certificates, answers that people carry, answers by RFC 9421 as far as the service uses it; and the time that
-// they tell.
+// Signed texts and answers: certificates, carried answers, the part of RFC 9421 that the service uses, and the trusted time.
 
 import Foundation
 #if canImport(CryptoKit)
@@ -8,11 +7,11 @@ import CryptoKit
 import Crypto
 #endif
 
-/// A key of the service as /.well-known/license-keys.json has it.
+/// A key of the service from /.well-known/license-keys.json.
 public struct PublicKey {
-    /// Its name.
+    /// The key ID.
     public let kid: String
-    /// The key, base64url.
+    /// The public key, in base64url.
     public let x: String
 
     public init(kid: String, x: String) {
@@ -20,7 +19,7 @@ public struct PublicKey {
         self.x = x
     }
 
-    /// The keys of a document of the service, to be built in. Empty where it is none.
+    /// Parses a key document of the service for pinning. Answers no keys if it is invalid.
     public static func all(in document: Data) -> [PublicKey] {
         all(in: Json.read([UInt8](document))["keys"])
     }
@@ -80,7 +79,7 @@ func hmacSha256(key: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
     [UInt8](HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
 }
 
-/// How a certificate names its machine.
+/// Computes the mark of a machine in certificates.
 func mark(of machineId: String) -> String { Base64.toUrl(sha256([UInt8](machineId.utf8))) }
 
 func digest(of body: [UInt8]) -> String { "sha-256=:\(Data(sha256(body)).base64EncodedString()):" }
@@ -92,13 +91,13 @@ private func verifies(_ keys: [PublicKey], _ kid: String, _ message: String, _ s
     return key.isValidSignature(signature, for: [UInt8](message.utf8))
 }
 
-/// The parts before and behind the first mark; nil where it is not there.
+/// Splits a text at the first mark; nil if there is none.
 func cut(_ text: String, at mark: Character) -> (String, String)? {
     guard let place = text.firstIndex(of: mark) else { return nil }
     return (String(text[..<place]), String(text[text.index(after: place)...]))
 }
 
-/// The payload of `kind.payload.signature` that one of these keys signed; nil for all else.
+/// Verifies a text `kind.payload.signature` and answers its payload; nil if it is invalid.
 func readSigned(_ text: String, _ kind: String, _ keys: [PublicKey]) -> Json? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, parts[0] == kind, let payload = Base64.fromUrl(parts[1]),
@@ -114,7 +113,7 @@ enum Kind: String {
     case trial = "trial1"
 }
 
-/// The right to run without the service on one machine until a time.
+/// A certificate, which allows one machine to run offline until a time.
 struct Certificate {
     let plan: String
     let machine: String
@@ -124,7 +123,7 @@ struct Certificate {
     let isOfTrial: Bool
     let features: Json
 
-    /// What a certificate of this kind says; it may have ended since. Nil where none of these keys signed it.
+    /// Verifies a certificate of this kind and answers it, even if it has expired; nil if it is invalid.
     init?(_ text: String, _ kind: Kind, _ keys: [PublicKey]) {
         guard let said = readSigned(text, kind.rawValue, keys), said["lic"].asText != nil,
             let plan = said["plan"].asText, let machine = said["machine"].asText,
@@ -144,7 +143,7 @@ struct Certificate {
 
 struct Question {
     let method: String
-    /// Path and query, as they were sent.
+    /// The path and query as sent.
     let target: String
     let body: [UInt8]?
     let nonce: String
@@ -152,20 +151,20 @@ struct Question {
 
 struct Answer {
     let status: Int
-    /// By their names in lower case.
+    /// The headers by their lower-case names.
     let headers: [String: String]
     let body: [UInt8]
 
     func header(_ name: String) -> String { headers[name] ?? "" }
 
-    /// Which key says that it signed this answer.
+    /// Answers the key ID that the signature names.
     var keyId: String? {
         guard let input = member(header("signature-input"), "license") else { return nil }
         return parameter(input, "keyid").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) }
     }
 }
 
-/// The member of a dictionary (RFC 8941); commas in texts and brackets do not part.
+/// Answers a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.
 private func member(_ dictionary: String, _ name: String) -> String? {
     var members: [String] = []
     var one = String.UnicodeScalarView()
@@ -200,7 +199,7 @@ private func bytes(in member: String?) -> [UInt8]? {
     return Base64.decode(symbols)
 }
 
-/// Of `(…);created=1;keyid="…"`.
+/// Answers a parameter of a signature input such as `(…);created=1;keyid="…"`.
 private func parameter(_ input: String, _ name: String) -> String? {
     guard let (_, parameters) = cut(input, at: ")") else { return nil }
     let start = "\(name)="
@@ -208,7 +207,7 @@ private func parameter(_ input: String, _ name: String) -> String? {
     return found.map { String($0.dropFirst(start.count)) }
 }
 
-/// When the service made this answer to this question, in seconds since 1970; nil where it did not.
+/// Verifies an answer to a request. Answers its time in seconds since 1970; nil if the signature is not valid.
 func signedAt(_ question: Question, _ answer: Answer, _ keys: [PublicKey]) -> Int? {
     guard let sent = member(answer.header("signature-input"), "license"), sent.hasPrefix("("),
         let (list, _) = cut(String(sent.dropFirst()), at: ")"),
@@ -227,7 +226,7 @@ func signedAt(_ question: Question, _ answer: Answer, _ keys: [PublicKey]) -> In
         "\"license-nonce\";req": question.nonce,
     ]
     if let body = question.body { values["\"content-digest\";req"] = digest(of: body) }
-    // All of them, and nothing that is not known.
+    // The signature must cover exactly the known components.
     let covered = list.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard covered.count == values.count else { return nil }
     var base = ""
@@ -239,12 +238,12 @@ func signedAt(_ question: Question, _ answer: Answer, _ keys: [PublicKey]) -> In
     return verifies(keys, kid, base, signature) ? at : nil
 }
 
-/// How far the service's clock was ahead of this machine's, and the latest time that was seen, in milliseconds.
+/// The lead of the service's clock over this machine's, and the latest time that was seen, in milliseconds.
 struct TimeSeen {
     var aheadMillis: Double
     var latestMillis: Double
 
-    /// Clocks are set right by small steps now and then.
+    /// The tolerance for small clock corrections.
     private static let toleranceMillis = 600_000.0
 
     init(aheadMillis: Double, latestMillis: Double) {
@@ -252,19 +251,19 @@ struct TimeSeen {
         self.latestMillis = latestMillis
     }
 
-    /// What a signed answer tells; the service's word stands above all that was seen before.
+    /// The time of a signed answer, which overrides all earlier times.
     init(seconds: Int, clockMillis: Double) {
         let at = Double(seconds) * 1_000
         self.init(aheadMillis: at - clockMillis, latestMillis: at)
     }
 
-    /// What an answer tells that people carried, for an unknown time: a clock that stands before it is set right by so much.
+    /// The time of a carried answer, whose age is unknown. A clock that is behind that time is corrected by the difference.
     init(carriedSeconds seconds: Int, clockMillis: Double) {
         self.init(seconds: seconds, clockMillis: clockMillis)
         aheadMillis = max(aheadMillis, 0)
     }
 
-    /// The time in milliseconds since 1970; nil where the clock was turned back.
+    /// Answers the time in milliseconds since 1970; nil if the clock was turned back.
     func now(clockMillis: Double, writtenMillis: Double) -> Double? {
         let now = clockMillis + aheadMillis
         let isBack = clockMillis < writtenMillis - Self.toleranceMillis || now < latestMillis - Self.toleranceMillis

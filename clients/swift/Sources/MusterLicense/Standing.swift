@@ -1,25 +1,25 @@
-/// How a machine stands: whether the program may run on it, and else why not.
+/// The license state of a machine: may the program run, on which basis, and with which features.
 public struct Standing {
     public let mayRun: Bool
-    /// For people.
+    /// A message for people.
     public let message: String
-    /// `active`, or why not: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …
+    /// `active` or the reason of a refusal: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …
     public let reason: String
-    /// A refusal that the service has decided; what is not final may be asked again.
+    /// True if the service has refused. Otherwise the program may ask again.
     public let isFinal: Bool
-    /// By whose word it may run: `service` or `certificate`; empty where it may not.
+    /// The basis: `service` or `certificate`; empty if the program may not run.
     public let by: String
     public let plan: String
-    /// Without a key, for some days.
+    /// True for a trial without a key.
     public let isTrial: Bool
-    /// Until when it may run without the service, in seconds since 1970.
+    /// The end of offline use, in seconds since 1970.
     public let offlineUntil: Int?
     let features: Json
 
-    /// Whether a feature is on, or there is at least one of it.
+    /// Answers true if a feature is on or its number is positive.
     public func has(_ feature: String) -> Bool { features[feature].isTrue || (limit(feature) ?? 0) > 0 }
 
-    /// How many; nil where the license says no number.
+    /// Answers the number of a feature; nil if the license has no number for it.
     public func limit(_ feature: String) -> Int? { features[feature].asWhole }
 
     static func no(_ reason: String, isFinal: Bool = false, message: String? = nil) -> Standing {
@@ -35,7 +35,7 @@ public struct Standing {
             features: certificate?.features ?? .null)
     }
 
-    /// A refusal in the service's own words: it also says where a typo is.
+    /// Makes a refusal with the message of the service, which also locates a typo.
     static func refused(_ reason: String, why: Json, message: Json) -> Standing {
         no(reason, isFinal: !why["retryable"].isTrue, message: message.asText)
     }
@@ -61,7 +61,7 @@ private let messages = [
     "released": "The license was given back.",
 ]
 
-/// A check that said no. Why is in a header, which is not signed; that it said no is.
+/// Answers the reason of a refused check. The refusal itself is signed; its reason comes from an unsigned header.
 func reason(ofState state: String) -> String {
     switch state {
     case "unactivated": return "not_activated"
@@ -73,7 +73,7 @@ func reason(ofState state: String) -> String {
     }
 }
 
-/// Whether two texts are one key, read as leniently as the service reads it.
+/// Compares two keys as leniently as the service parses them.
 func isSameKey(_ one: String, _ other: String) -> Bool { bare(one) == bare(other) }
 
 private func bare(_ key: String) -> [UInt8] {
@@ -85,7 +85,7 @@ private func bare(_ key: String) -> [UInt8] {
         default: return nil
         }
     }
-    // Without the product's five, which need not be typed.
+    // Drop the five-symbol prefix of the product, which people need not type.
     return Array(symbols.suffix(25))
 }
 

@@ -1,5 +1,5 @@
-// A small program that is protected: Try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
-// LICENSE_KEYS names a file of the service's keys to build in.
+// A small licensed program: Try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
+// LICENSE_KEYS names a file with public keys of the service to pin.
 
 import Foundation
 import MusterLicense

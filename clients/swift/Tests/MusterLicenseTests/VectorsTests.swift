@@ -1,4 +1,4 @@
-// The test vectors that all clients share: LICENSE_VECTORS names their folder, ../vectors unless told.
+// The shared test vectors of the clients. LICENSE_VECTORS names their folder, which is ../vectors by default.
 
 import XCTest
 @testable import MusterLicense
