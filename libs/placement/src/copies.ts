@@ -124,8 +124,8 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
       const rows = await inSchema(from.pool, async (source) => {
         unsent = await source.all(unsentTo(to.name, most, refused));
         const byKind = new Map<Unsent['kind'], { ids: readonly string[]; rows: string }>();
-        for (const [kind, those] of Map.groupBy(unsent, (one) => one.kind)) {
-          const ids = those.map(({ id }) => id);
+        for (const kind of new Set(unsent.map((one) => one.kind))) {
+          const ids = unsent.filter((one) => one.kind === kind).map(({ id }) => id);
           byKind.set(kind, { ids, rows: await rowsOf(source, kind, ids) });
         }
         return byKind;

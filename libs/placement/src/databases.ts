@@ -73,8 +73,16 @@ export async function groupByNode<Item>(
   const nodes = nodesOf(pool);
   if (nodes === undefined) return new Map([[pool, items]]);
   const places = await nodes.find(items.map(orgOf), maxAgeMillis);
-  const known = items.filter((item) => places.has(orgOf(item)));
-  return Map.groupBy(known, (item) => places.get(orgOf(item))?.pool ?? pool);
+  const byNode = new Map<Pool, Item[]>();
+  // `muster admin` also runs on Node 20, which has no Map.groupBy.
+  for (const item of items) {
+    const node = places.get(orgOf(item));
+    if (node === undefined) continue;
+    const group = byNode.get(node.pool);
+    if (group === undefined) byNode.set(node.pool, [item]);
+    else group.push(item);
+  }
+  return byNode;
 }
 
 /** Resolves when all promises are settled. Rejects with the error of the first one that failed. */

@@ -117,7 +117,6 @@ function addHandler(tree: Tree, { namespace, inner, verb, constant, folder, home
   tree.write(
     `${home}/${verb}.ts`,
     `import { registry } from '@muster/registry';
-import { newId } from '@muster/driver';
 import { handle } from '@muster/runtime';
 
 export const ${constant} = handle(registry.${path}, async ({ access }) => {
@@ -153,6 +152,7 @@ function specOf({ namespace, inner }: Place, { name, effect }: OperationOptions)
   });
 `;
   return `import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { ${namespace} } from '${inner === undefined ? '.' : '..'}/handlers.ts';
