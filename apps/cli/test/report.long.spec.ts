@@ -153,7 +153,7 @@ describe('the action of GitHub', () => {
     );
     const elsewhere = { body: `Muster-Execution: ${told}` };
     expect((await opened(11, elsewhere)).outputs).toBe('execution=\nrecorded=0\n');
-    // For a fork only the address counts, whatever its branch and text contain.
+    // The pull request of a fork is identified only by its URL. Its branch and description are not trusted.
     const head = { ref: 'one', sha: 'd'.repeat(40), repo: { id: 2 } };
     const foreign = { head, body: `Muster-Execution: ${named}` };
     expect((await opened(8, foreign)).outputs).toContain(`execution=${handedIn}\n`);

@@ -168,7 +168,7 @@ describe('agents.runEvent', () => {
       await expect(send(named)).rejects.toMatchObject({ status: 404 });
     await expect(dan.agents.runEvent({ ...run, kind: 'progress' })).rejects.toMatchObject({ status: 403 });
     expect(await said(['run.started'])).toEqual([]);
-    // The same run id in two projects names two runs.
+    // A run ID that occurs in two projects identifies two separate runs.
     await chloe.agents.runEvent({ ...run, kind: 'started' });
     await ana.agents.runEvent({ ...run, projectId: 'DOCS', kind: 'started' });
   });

@@ -95,7 +95,7 @@ describe('waiting for events', () => {
         ...(signal !== undefined && { signal }),
       });
     const waiting: Promise<unknown>[] = [];
-    // One at a time: each call needs one of the six places before it starts to wait.
+    // Start the calls one by one, because each needs one of the six request slots before it starts to wait.
     for (let count = 1; count <= 8; count += 1) {
       waiting.push(wait(25, gone.signal).catch(() => undefined));
       await until(async () => (await level('waiting')) === count);

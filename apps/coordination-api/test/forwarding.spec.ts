@@ -37,7 +37,7 @@ it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
       });
     reached = 0;
     const forwarded: Promise<unknown>[] = [];
-    // In small groups: until its caller is identified, each request occupies one of the twelve places.
+    // Add requests in small groups, because each occupies one of the twelve request slots until it is authenticated.
     for (let count = 8; count <= share; count += 8) {
       for (let one = 0; one < 8; one += 1) forwarded.push(ask(ana.me.token).catch(() => undefined));
       await until(() => reached === count);

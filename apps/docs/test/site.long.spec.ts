@@ -18,7 +18,7 @@ import { madeSite as site } from '../src/made-site.ts';
 import { searchOptions } from '../src/vitepress/search.ts';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
-/** By their addresses. */
+/** The HTML of the built pages by URL path. */
 const pages = new Map<string, string>();
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('the search', () => {
   });
 
   it.each([...operations.values()])('finds $name first', ({ name, namespace }) => {
-    // One of two that have the same words in another order may come before it.
+    // An operation whose name has these words in another order may come first.
     expect(first(name, 2)).toContain(`/reference/${namespace}#${anchorOf(name)}`);
   });
 

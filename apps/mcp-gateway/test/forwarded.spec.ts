@@ -67,8 +67,8 @@ it('takes no place of the API while it waits for the gateway, which calls the AP
     ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
     params: { name: 'session_identity', arguments: {} },
   });
-  // As many requests as the API's limit of concurrent calls. If forwarded requests counted, the gateway's own
-  // calls would be refused.
+  // The number of requests equals the API's limit of concurrent calls. If forwarded requests counted, the gateway's
+  // own calls would be refused.
   const answers = await Promise.all(
     Array.from({ length: 60 }, () => forwarded({ ...ping(ana.me.token), body: call })),
   );

@@ -50,7 +50,7 @@ describe('a body', () => {
     expect(second).toMatch(/^HTTP\/1.1 429/);
     expect(second).toContain('"too_many_bodies"');
     expect((await gateway.rpc(ben.me.token, 'ping')).status).toBe(200);
-    // The same caller's other calls succeed as well.
+    // Other calls of the caller with the half-sent bodies succeed as well.
     expect((await gateway.rpc(ana.me.token, 'ping')).status).toBe(200);
   });
 

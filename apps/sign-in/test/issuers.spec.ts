@@ -292,7 +292,7 @@ describe('an attack', () => {
     const victim = `victim-${newId()}@${named.domain}`;
     const { chloe, orgId } = await world.org();
     await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, victim);
-    // By a link that the attacker cannot read, and by an address that their issuer did not verify.
+    // The attacker requests a link that they cannot read, and signs in with an unverified address.
     const attacker = installation.browser();
     await attacker.submit('/auth/link', { email: victim, by: 'mail' });
     const { subject } = await named.employee({ email: victim, email_verified: false });

@@ -227,7 +227,7 @@ describe('a passkey', () => {
       fetch(at('/auth/passkey'), { method: 'POST', headers, body });
     // Reset the counter, because this test is not about copied passkeys.
     await world.rows('update sign_in.passkeys set counter = 0 where id = $1', (await passkeys())[0]?.id);
-    // The same response again; in a browser with another challenge; in one without; and from another site.
+    // Replay the response: unchanged, with another challenge, without a challenge, and from another site.
     expect((await send({ ...json, cookie })).status).toBe(401);
     const asked = await fetch(at('/auth/passkey/options'), { method: 'POST', headers: json, body: '{}' });
     const [other = ''] = asked.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');

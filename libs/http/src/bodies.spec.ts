@@ -229,7 +229,7 @@ it('a body that is refused while it comes is read to its end, so that the answer
       if (isChunked) socket.write('a00000\r\n');
       for (let sent = 0; sent < 10; sent += 1) socket.write(Buffer.alloc(1024 * 1024, 'x'));
       if (isChunked) socket.write('\r\n0\r\n\r\n');
-      // The same connection is still usable.
+      // The connection is still usable.
       socket.write('GET /livez HTTP/1.1\r\nHost: trial\r\nConnection: close\r\n\r\n');
       const said = await answer;
       expect(said).toMatch(/^HTTP\/1.1 413 /);

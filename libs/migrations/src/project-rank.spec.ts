@@ -132,7 +132,7 @@ describe('app.project_rank', () => {
     const rank = `select app.project_rank($1, $2, 'private', $3, $4) as rank`;
     expect(await world.rows(rank, orgId, projectId, chloe.me.memberId, 'member')).toEqual([{ rank: 2 }]);
     expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'viewer')).toEqual([{ rank: 1 }]);
-    // The same rows after Dan has a seat.
+    // Dan has a seat now, so his rank rises without new rows.
     expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'member')).toEqual([{ rank: 3 }]);
   });
 });

@@ -164,7 +164,7 @@ describe('a project that was deleted', () => {
   it('rests after each portion for as long as that took', async () => {
     const { orgId, ana } = await world.org();
     const id = await project(orgId, ana.me.memberId, 20, 2);
-    // One portion, which takes a second.
+    // The trigger makes a portion take a second.
     await world.database.owner.query(`
       create function slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.05); return old; end $$;
       create trigger slowly before delete on story_specs for each row execute function slowly()`);

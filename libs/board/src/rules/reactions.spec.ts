@@ -19,7 +19,7 @@ describe('withReaction', () => {
   });
 
   it('keeps the order of the database, by code points and not by UTF-16', () => {
-    // By code units U+FE0F sorts after a surrogate; by code points it sorts before the skin tone.
+    // U+FE0F sorts after a surrogate in code-unit order, but before the skin tone in code-point order.
     const toned = { emoji: '✌🏽', count: 1, mine: false };
     expect(withReaction([toned], '✌️', true).map((reaction) => reaction.emoji)).toEqual(['✌️', '✌🏽']);
   });

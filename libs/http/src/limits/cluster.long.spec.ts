@@ -55,7 +55,7 @@ describe('limits on a cluster', () => {
   it('count together over processes, each organization where it lies', async () => {
     const limiters = [await reachingLimiter(), await reachingLimiter()];
     const call = (limiter: RateLimiter | undefined) =>
-      // All within one turn of the event loop: one script per organization.
+      // All calls run in one turn of the event loop, so there is one script per organization.
       Promise.all(
         organizations.map(async (tag) =>
           limiter?.take([

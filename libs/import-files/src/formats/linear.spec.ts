@@ -18,7 +18,7 @@ describe('the CSV of Linear', () => {
       ...{ externalId: 'ENG-1', title: '=SUM(1)', description: 'Two\nlines 🙂', status: 'in_progress' },
       ...{ priority: 'urgent', labels: ['Bug', 'iOS'], estimate: 3, assigneeEmail: 'ben@x.org' },
       epic: { externalId: 'p-1', title: 'Billing' },
-      // Its blocker, and its sub-issue.
+      // The first is a blocker and the second a sub-issue.
       blockedBy: ['ENG-2', 'ENG-9'],
       ...{ createdAt: '2024-03-01T10:00:00.000Z', updatedAt: '2024-03-01T11:00:00.000Z', comments: [] },
     });

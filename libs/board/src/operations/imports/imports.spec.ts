@@ -139,7 +139,7 @@ describe('imports.put', () => {
     expect(await outcomes([{ ...changed, status: 'canceled' }])).toEqual(['updated']);
     expect(await storyOf('WEB-1')).toMatchObject({ status: 'canceled', columnId: null, version: 3 });
     expect(await wrongCounts(world, board.projectId)).toEqual([]);
-    // Where only what has no place on a story is new, it is noted, and no version is made.
+    // A change of source fields that stories do not have is recorded but creates no version.
     expect(await outcomes([{ ...changed, status: 'canceled', updatedAt: '2025-01-01T00:00:00Z' }])).toEqual([
       'unchanged',
     ]);
@@ -299,7 +299,7 @@ describe('imports.finish', () => {
     ]);
     const [one, two, three] = await Promise.all(['WEB-1', 'WEB-2', 'WEB-3'].map(storyOf));
     expect([one?.blockedBy, two?.blockedBy, three?.blockedBy]).toEqual([[two?.id], [three?.id], []]);
-    // They are as the import left them still.
+    // The import can still update the story, because no member has changed it.
     expect(await outcomes([{ externalId: '1', title: 'One, new' }], { importId: await begin() })).toEqual([
       'updated',
     ]);

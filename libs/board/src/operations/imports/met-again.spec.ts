@@ -1,4 +1,4 @@
-/** What an import finds where its items came before, and what was done here since. */
+/** Tests repeated imports of items whose stories were changed in the meantime. */
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type registry } from '@muster/registry';

@@ -52,7 +52,7 @@ describe('what search.find shows', () => {
     for (const title of ['Copper', 'coper', 'Recieve', 'Deceive', 'Copper pipes', 'Coppers'])
       await story(hidden, title);
     expect(await answers()).toEqual(before);
-    // Neither do more hidden documents than a search examines or reads from the index.
+    // More hidden documents than a search examines or reads from the index do not change the answers either.
     await world.rows(
       `insert into search_documents (org_id, id, kind, project_id, keys)
        select $1, uuidv7(), 'comment', $2, array_to_tsvector(app.text_keys($1, array['copper', 'receive', 'pipes'])) from generate_series(1, 2000)`,
@@ -93,7 +93,7 @@ describe('what search.find shows', () => {
     const others = await world.org();
     expect((await others.ana.search.find({ query: 'copper' })).items).toEqual([]);
     expect((await others.ana.search.find({ query: 'coper' })).items).toEqual([]);
-    // Neither does the index, where two documents have the same score.
+    // The index must not answer a document of another organization with the same keys and score.
     const older = (orgId: string, kind: string, projectId: string | null, hours: number, count: number) =>
       world.rows(
         `insert into search_documents (org_id, id, kind, project_id, keys)
