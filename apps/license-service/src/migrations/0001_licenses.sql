@@ -1,5 +1,5 @@
--- What the service runs as: owns nothing, and may do no more to a license than its life asks for.
--- The role is the server's, not the database's, so it may exist.
+-- The role of the service. It owns nothing and has only the rights that activations, checks and releases need.
+-- Roles belong to the server and not to the database, so the role may already exist.
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'muster_licenses') then
@@ -7,24 +7,24 @@ begin
   end if;
 exception when duplicate_object or unique_violation then null; -- another database of this server was faster
 end $$;
--- Whoever migrates may run the service too.
+-- The migrating login may also run the service.
 grant muster_licenses to current_user;
 grant usage on schema licenses to muster_licenses;
 
--- What is sold: the terms that a license of this plan gets when it is issued. Sold ones keep theirs.
+-- Plans: the terms that licenses get when they are issued. Issued licenses keep their terms.
 create table licenses.plans (
   name text primary key check (name ~ '^[a-z0-9][a-z0-9._-]{0,63}$'),
-  -- Counted from the first activation.
+  -- The duration of a license from its first activation.
   duration_seconds bigint check (duration_seconds > 0),
-  -- A plan with neither has no term of its own: each issue says one.
+  -- A plan that has no duration and is not perpetual has no default term. Each issue must state one.
   perpetual boolean not null default false check (not perpetual or duration_seconds is null),
-  -- How often customers may move a license to another machine by themselves.
+  -- The number of times that customers may move a license to another machine themselves.
   transfer_limit int not null check (transfer_limit between 0 and 1000),
-  -- How many machines may hold one of its licenses at once.
+  -- The number of machines that may hold one license at the same time.
   machine_limit int not null default 1 check (machine_limit between 1 and 1000),
-  -- For how long a slot is lent each time; null: until the machine gives it up.
+  -- The duration of a slot lease; null if a machine keeps its slot until it releases it.
   lease_seconds int check (lease_seconds > 0),
-  -- What its licenses let people do: {"export": true, "seats": 5}. Sold ones have these as they are now.
+  -- The features, such as {"export": true, "seats": 5}. A change also applies to issued licenses.
   features jsonb not null default '{}' check (jsonb_typeof(features) = 'object' and octet_length(features::text) <= 2048),
   created_at timestamptz(3) not null default clock_timestamp(),
   updated_at timestamptz(3) not null default clock_timestamp()
@@ -32,77 +32,77 @@ create table licenses.plans (
 
 create table licenses.licenses (
   id uuid primary key,
-  -- SHA-256 of the canonical key; the key itself is nowhere.
+  -- The SHA-256 of the canonical key. The key itself is not stored.
   key_hash bytea not null check (octet_length(key_hash) = 32),
   key_hint text not null check (char_length(key_hint) = 4),
   plan text not null,
   status text not null default 'active' check (status in ('active', 'suspended', 'revoked')),
   reason text check (char_length(reason) <= 512),
-  -- Until the first activation of a license that counts from it there is no end, only how long it will last.
+  -- The duration from the first activation, which sets expires_at.
   duration_seconds bigint check (duration_seconds > 0),
   expires_at timestamptz(3),
-  -- How many machines may hold it at once; which they are is in license_machines.
+  -- The number of machines that may hold the license at the same time. license_machines has the machines.
   machine_limit int not null default 1 check (machine_limit between 1 and 1000),
-  -- For how long a slot is lent each time; null: until the machine gives it up.
+  -- The duration of a slot lease; null if a machine keeps its slot until it releases it.
   lease_seconds int check (lease_seconds > 0),
-  -- One more for each machine that it was taken from.
+  -- The number of releases and transfers.
   epoch int not null default 0,
   activated_at timestamptz(3),
-  -- When any of its machines was last heard of.
+  -- The last call of any of its machines.
   last_seen_at timestamptz(3),
-  -- As long as any certificate that was given still lives.
+  -- The end of the last certificate of any of its machines.
   offline_until timestamptz(3),
   transfers int not null default 0,
   transfer_limit int not null,
-  -- Its own, each in place of the plan's of that name.
+  -- The license's own features, which override those of the plan.
   features jsonb not null default '{}' check (jsonb_typeof(features) = 'object' and octet_length(features::text) <= 2048),
-  -- The seller's own words for whom and what, opaque here.
+  -- The seller's references to the customer and the order. The service does not interpret them.
   customer_ref text check (char_length(customer_ref) between 1 and 128),
   order_ref text check (char_length(order_ref) between 1 and 128),
   order_line int not null default 1,
   issued_at timestamptz(3) not null default clock_timestamp(),
   updated_at timestamptz(3) not null default clock_timestamp()
 );
--- Which license is this key's?
+-- Finds the license of a key.
 create unique index licenses_key on licenses.licenses (key_hash);
--- Has this order been issued?
+-- Finds the licenses of an order.
 create unique index licenses_order on licenses.licenses (order_ref, order_line) where order_ref is not null;
--- What has this customer bought?
+-- Lists the licenses of a customer.
 create index licenses_customer on licenses.licenses (customer_ref, id) where customer_ref is not null;
 
--- The machines of a license, each in a slot of its own. A machine that gave its slot up, or whose slot was lent and is not
--- any more, holds it no more; its row stays until the slot is taken, so that a repeated release is answered as the first one was.
+-- The machines of a license, each in its own slot. The row of a machine that released its slot, or whose lease expired,
+-- stays until another machine takes the slot. So a repeated release gets the same answer as the first one.
 create table licenses.license_machines (
   license_id uuid not null references licenses.licenses,
-  -- From 1 on.
+  -- The number of the slot, from 1.
   slot int not null check (slot > 0),
-  -- HMAC-SHA256 of the machine's id, and by which pepper.
+  -- The HMAC-SHA256 of the machine ID, and the ID of its pepper.
   machine_hash bytea not null check (octet_length(machine_hash) = 32),
   pepper_id text not null,
   machine_hint text not null check (char_length(machine_hint) <= 8),
   bound_at timestamptz(3) not null,
   last_seen_at timestamptz(3),
-  -- As long as any certificate that this machine was given still lives.
+  -- The end of the last certificate of this machine.
   offline_until timestamptz(3),
   released_at timestamptz(3),
-  -- Even without the lock of the license no two machines could have one slot.
+  -- The key keeps two machines from having one slot, even without the lock on the license.
   primary key (license_id, slot),
   unique (license_id, machine_hash)
 );
--- How many machines are known by this pepper?
+-- Counts the machines per pepper.
 create index license_machines_pepper on licenses.license_machines (pepper_id) where released_at is null;
 
--- The machines that hold their slot at this moment: the only statement of it. What is lent is held for as long as the
--- machine may run on a certificate, and no longer.
+-- The machines that hold a slot now. All statements use this view. A leased slot is held until the certificate of the
+-- machine expires.
 create view licenses.held_machines as
   select m.* from licenses.license_machines m join licenses.licenses l on l.id = m.license_id
   where m.released_at is null and (l.lease_seconds is null or m.offline_until > clock_timestamp());
 
--- The slots of a license, seen by the machine of either hash. Asked by a statement that has waited for the lock of the
--- license, so it is volatile: it reads what was committed meanwhile, which the statement itself would not.
+-- Reads the slots of a license for the machine with either hash. The calling statement may have waited for the lock on the
+-- license. The function is volatile, so it reads rows committed during the wait, which the statement itself would not see.
 create function licenses.slots_of(license uuid, slots int, hash bytea, hash_before bytea,
   out now timestamptz, out used int, out own_slot int, out free_slot int,
-  -- Whether the machine had a slot, and has it no more.
+  -- True if the machine had a slot but no longer holds it.
   out had_slot boolean, out own_hint text, out own_offline_until timestamptz)
 language plpgsql volatile set search_path = pg_catalog as $$
 declare
@@ -128,7 +128,7 @@ begin
   end if;
 end $$;
 
--- Puts the machine into a slot, or notes that it goes on holding it. The caller has the lock of the license.
+-- Puts the machine into a slot, or updates the slot that it holds. The caller holds the lock on the license.
 create function licenses.hold_slot(license uuid, place int, is_new boolean, hash bytea, hash_before bytea, pepper text,
   hint text, at timestamptz, certified_until timestamptz) returns int
 language plpgsql volatile set search_path = pg_catalog as $$
@@ -149,7 +149,7 @@ begin
   return place;
 end $$;
 
--- Takes the slot from its machine. The caller has the lock of the license.
+-- Releases a slot. The caller holds the lock on the license.
 create function licenses.free_slot(license uuid, place int, at timestamptz) returns int
 language plpgsql volatile set search_path = pg_catalog as $$
 begin
@@ -162,16 +162,16 @@ create table licenses.license_events (
   license_id uuid not null references licenses.licenses,
   kind text not null check (kind in ('issued', 'imported', 'activated', 'released', 'transferred', 'suspended',
     'resumed', 'revoked', 'renewed', 'rotated', 'certified', 'entitled', 'resized')),
-  -- Who did it: the customer's machine, or an operator.
+  -- The actor: a machine of the customer or an operator.
   actor text not null check (actor in ('machine', 'operator')),
   epoch int not null,
   data jsonb not null default '{}',
   at timestamptz(3) not null default clock_timestamp()
 );
--- What happened to this license?
+-- Lists the events of a license.
 create index license_events_license on licenses.license_events (license_id, id);
 
--- Refusals, counted: whoever fails all day long adds no row.
+-- Counts refusals per day and outcome, so that repeated failures add no rows.
 create table licenses.license_denials (
   license_id uuid not null references licenses.licenses,
   day date not null,
@@ -180,30 +180,30 @@ create table licenses.license_denials (
   last_at timestamptz(3) not null,
   primary key (license_id, day, outcome)
 );
--- Which are of so long ago that they can go?
+-- Finds old rows to delete.
 create index license_denials_age on licenses.license_denials (day);
 
 create table licenses.signing_keys (
   kid text primary key,
   -- The 32 bytes of the Ed25519 public key.
   public_key bytea not null check (octet_length(public_key) = 32),
-  -- The private one, sealed with a secret of the environment (see docs/decisions/licenses.md).
+  -- The private key, encrypted with a secret of the environment (see docs/decisions/licenses.md).
   sealed_key bytea not null,
   created_at timestamptz(3) not null default clock_timestamp(),
-  -- Published from the start, used from here on.
+  -- The time from which the key signs. It is published from its creation.
   active_from timestamptz(3) not null,
   retired_at timestamptz(3),
-  -- What it signed may be checked until then.
+  -- The key stays published until this time, so that its signatures can be verified.
   published_until timestamptz(3)
 );
 
--- What stands in for secrets that the environment does not have.
+-- Secrets that are used if the environment has none.
 create table licenses.secrets (
   name text primary key,
   value bytea not null
 );
 
--- What was left behind stays, whoever asks.
+-- Keeps events append-only, for every role.
 create function licenses.refuse_change() returns trigger
 language plpgsql set search_path = pg_catalog as $$
 begin
@@ -215,7 +215,7 @@ create trigger append_only before update or delete or truncate on licenses.licen
 grant select, insert on licenses.license_events to muster_licenses;
 grant select, insert, update on licenses.license_denials to muster_licenses;
 grant select on licenses.licenses, licenses.plans, licenses.signing_keys, licenses.secrets to muster_licenses;
--- What an activation and a release change, and no more: no key, no plan, no end of another's license.
+-- Only the columns that activations and releases change, so not the key or the plan.
 grant update (expires_at, epoch, activated_at, last_seen_at, offline_until, transfers, updated_at)
   on licenses.licenses to muster_licenses;
 grant select, insert, update, delete on licenses.license_machines to muster_licenses;

@@ -1,4 +1,4 @@
--- What operators' programs do over HTTP: in the service's own process, as a role that the paths of machines do not have.
+-- The role of the operators' API. It runs in the process of the service, but calls of machines use another role.
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'muster_license_operators') then
@@ -7,7 +7,7 @@ begin
 exception when duplicate_object or unique_violation then null; -- another database of this server was faster
 end $$;
 grant muster_license_operators to current_user;
--- A login of the service may become it, and muster_licenses has none of its rights without becoming it.
+-- A login of the service may switch to this role. muster_licenses does not inherit its rights.
 do $$
 begin
   if current_setting('server_version_num')::int >= 160000 then
@@ -19,12 +19,12 @@ begin
 end $$;
 grant usage on schema licenses to muster_license_operators;
 
--- Who may call it: for one product each, and no more than its scopes.
+-- The tokens of the operators' API. Each is for one product and has scopes.
 create table licenses.operator_tokens (
   id uuid primary key,
   product text not null references licenses.products,
   name text not null check (char_length(name) between 1 and 64),
-  -- SHA-256; the token itself is nowhere.
+  -- The SHA-256 of the token. The token itself is not stored.
   secret_hash bytea not null unique check (octet_length(secret_hash) = 32),
   scopes text[] not null check (scopes <@ array['read', 'issue', 'change', 'webhooks'] and cardinality(scopes) > 0),
   created_at timestamptz(3) not null default clock_timestamp(),
@@ -33,7 +33,7 @@ create table licenses.operator_tokens (
   last_used_at timestamptz(3)
 );
 
--- Which token, where it was one; a setting of the transaction says so.
+-- The token or person that acted, from a setting of the transaction.
 alter table licenses.license_events add column actor_ref text default nullif(current_setting('licenses.actor', true), '');
 alter table licenses.license_events drop constraint license_events_actor_check;
 alter table licenses.license_events add constraint license_events_actor_check
@@ -43,16 +43,16 @@ alter table licenses.license_events add constraint license_events_kind_check
   check (kind in ('issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked',
     'renewed', 'rotated', 'certified', 'entitled', 'resized', 'expiring', 'expired'));
 
--- Whether it was said that it ends soon (1), and that it ended (2).
+-- The last recorded event about the end: 1 for expiring, 2 for expired, 0 for none.
 alter table licenses.licenses add column expiry_told smallint not null default 0;
--- Which were to be told of?
+-- Finds licenses that expire soon or have expired and lack an event.
 create index licenses_ending on licenses.licenses (expires_at) where expiry_told < 2 and status = 'active';
--- Which keys end so?
+-- Finds licenses by the last symbols of the key.
 create index licenses_hint on licenses.licenses (product, key_hint);
--- What ended before anything was told is not told of now.
+-- Licenses that expired before this migration get no event.
 update licenses.licenses set expiry_told = 2 where expires_at <= clock_timestamp();
 
--- Another end is told of anew.
+-- Resets the recorded events when the end of a license changes.
 create function licenses.tell_of_end_anew() returns trigger
 language plpgsql set search_path = pg_catalog as $$
 begin
@@ -66,40 +66,40 @@ create table licenses.webhook_endpoints (
   id uuid primary key,
   product text not null references licenses.products,
   url text not null check (char_length(url) <= 2048),
-  -- Null: of whatever happens.
+  -- The subscribed event kinds; null for all.
   kinds text[],
-  -- The secret that signs, and the one before while it is exchanged; sealed as signing keys are.
+  -- The signing secret, and the previous one during a rotation, encrypted like signing keys.
   sealed_secret bytea not null,
   sealed_secret_before bytea,
   is_active boolean not null default true,
   created_at timestamptz(3) not null default clock_timestamp()
 );
--- What does this product tell, and to whom?
+-- Finds the endpoints of a product.
 create index webhook_endpoints_product on licenses.webhook_endpoints (product);
 
--- What an endpoint is to hear of: written with the event, and so neither lost nor told of what was rolled back.
+-- The deliveries to endpoints. A trigger writes them in the transaction of the event, so they commit or roll back together.
 create table licenses.webhook_deliveries (
   id uuid primary key,
   endpoint_id uuid not null references licenses.webhook_endpoints on delete cascade,
-  -- No foreign key: events stay for good.
+  -- There is no foreign key, because events are never deleted.
   event_id uuid not null,
   state text not null default 'waiting' check (state in ('waiting', 'delivered', 'given_up')),
   tries int not null default 0,
-  -- Of what waits: when it is tried; a try under way moves it on, so that no other process tries it meanwhile.
+  -- The time of the next attempt. A running attempt moves it forward, so that no other process sends the delivery.
   next_at timestamptz(3) not null default clock_timestamp(),
   last_status int,
   last_error text,
   created_at timestamptz(3) not null default clock_timestamp(),
   settled_at timestamptz(3)
 );
--- What is due of this endpoint?
+-- Finds due deliveries of an endpoint.
 create index webhook_deliveries_due on licenses.webhook_deliveries (endpoint_id, next_at) where state = 'waiting';
--- What was tried of it last?
+-- Lists the latest deliveries of an endpoint.
 create index webhook_deliveries_endpoint on licenses.webhook_deliveries (endpoint_id, created_at);
--- Which were settled so long ago that they can go?
+-- Finds old settled deliveries to delete.
 create index webhook_deliveries_age on licenses.webhook_deliveries (settled_at) where settled_at is not null;
 
--- As the owner, since who writes an event may not look at endpoints.
+-- Adds deliveries for a new event. It runs as the owner, because roles that write events may not read endpoints.
 create function licenses.queue_webhooks() returns trigger
 language plpgsql security definer set search_path = pg_catalog as $$
 begin

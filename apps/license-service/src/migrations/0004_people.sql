@@ -1,14 +1,14 @@
--- Who works in support: people, who sign in at the operators' issuer, or holders of a token, where there is none.
+-- Support staff: people who sign in with the operators' issuer or, without one, by a token.
 
--- What a person may: for one product each, by what the issuer says of them.
+-- Grants of scopes on one product, by claims of the issuer.
 create table licenses.operator_grants (
   id uuid primary key,
-  -- A claim and a value that it has to have. An address is the claim `email`, in small letters.
+  -- A claim and its required value. The claim `email` has a lower-case address.
   claim text not null check (char_length(claim) between 1 and 128),
   value text not null check (char_length(value) between 1 and 320),
   product text not null references licenses.products,
   scopes text[] not null check ('read' = any (scopes) and scopes <@ array['read', 'change']),
-  -- Of an address: who came by it first. Another person who has the address later has not the grant.
+  -- The first person who signed in with the address of the grant. A later owner of the address does not get the grant.
   issuer text,
   subject text check ((issuer is null) = (subject is null)),
   created_at timestamptz(3) not null default clock_timestamp(),
@@ -16,20 +16,20 @@ create table licenses.operator_grants (
   revoked_at timestamptz(3),
   last_used_at timestamptz(3)
 );
--- One counts at a time: another takes its place.
+-- Only one grant per claim and product is valid. A new grant replaces the old one.
 create unique index operator_grants_one on licenses.operator_grants (claim, value, product) where revoked_at is null;
 
 create table licenses.operator_sessions (
   id uuid primary key,
-  -- SHA-256; the secret itself is in the browser alone.
+  -- The SHA-256 of the secret. Only the browser has the secret itself.
   secret_hash bytea not null unique check (octet_length(secret_hash) = 32),
-  -- Of a token, or of a person at an issuer.
+  -- The token of the session, or else the issuer and subject of a person.
   token_id uuid references licenses.operator_tokens,
   issuer text check ((token_id is null) = (issuer is not null)),
   subject text check ((issuer is null) = (subject is null)),
-  -- As the trail names who it is.
+  -- The name of the actor in the trail.
   name text not null check (char_length(name) between 1 and 320),
-  -- What the issuer said, of what grants ask for: `groups=support`.
+  -- The claims of the person that grants require, such as `groups=support`.
   claims text[] not null default '{}',
   ip text,
   user_agent text check (char_length(user_agent) <= 512),
@@ -38,10 +38,10 @@ create table licenses.operator_sessions (
   expires_at timestamptz(3) not null,
   ended_at timestamptz(3)
 );
--- Which are of so long ago that they can go?
+-- Finds old sessions to delete.
 create index operator_sessions_age on licenses.operator_sessions (expires_at);
 
--- What a browser is in the middle of, under the hash of what its cookie has: good once.
+-- Sign-ins in progress, by the hash of the nonce in the cookie. Each can be used once.
 create table licenses.operator_flows (
   hash bytea primary key check (octet_length(hash) = 32),
   payload jsonb not null,

@@ -1,31 +1,31 @@
--- Trials: a program runs for some days without a key, once on each machine.
+-- Trials: a program may run for some days without a key, once per machine.
 
 alter table licenses.products
-  -- How long a trial lasts; null: there are none.
+  -- The duration of a trial; null if the product has none.
   add column trial_seconds bigint check (trial_seconds > 0),
-  -- What a trial lets people do; those who begin one have these as they are now, with each answer.
+  -- The features of a trial. A change also applies to running trials.
   add column trial_features jsonb not null default '{}'
     check (jsonb_typeof(trial_features) = 'object' and octet_length(trial_features::text) <= 2048);
 
 create table licenses.trials (
   id uuid primary key,
   product text not null references licenses.products,
-  -- HMAC-SHA256 of the machine's id, and by which pepper; as of machines that hold a license.
+  -- The HMAC-SHA256 of the machine ID and the ID of its pepper, as in license_machines.
   machine_hash bytea not null check (octet_length(machine_hash) = 32),
   pepper_id text not null,
   started_at timestamptz(3) not null,
-  -- Never moved: a trial that has ended stays so.
+  -- The end never changes, so an ended trial cannot restart.
   ends_at timestamptz(3) not null check (ends_at > started_at),
-  -- When a key was activated on the machine, and which license that was.
+  -- The time and the license of the first activation on the machine.
   converted_at timestamptz(3),
   license_id uuid references licenses.licenses,
   check ((converted_at is null) = (license_id is null)),
-  -- One for each machine, whatever races.
+  -- Each machine has one trial, also under concurrent calls.
   unique (product, machine_hash)
 );
 
--- The trial of a machine: the one that it has, or else one that begins now; no row where the product has none. Volatile, so
--- that one that was made meanwhile by another call is read.
+-- Answers the trial of a machine and starts one if there is none; no row if the product has no trials. The function is
+-- volatile, so that it reads a trial that a concurrent call has just created.
 create function licenses.trial_of(trial uuid, of_product text, hash bytea, hash_before bytea, pepper text)
 returns table (id uuid, is_new boolean, features jsonb, now timestamptz, started_at timestamptz, ends_at timestamptz,
   converted_at timestamptz)
@@ -63,11 +63,11 @@ begin
 end $$;
 
 grant select, insert on licenses.trials to muster_licenses;
--- No start and no end.
+-- The service may not change the start or end of a trial.
 grant update (machine_hash, pepper_id, converted_at, license_id) on licenses.trials to muster_licenses;
 grant select on licenses.trials to muster_license_operators;
 
--- Operators answer the requests of machines that never come online, by the statement of activations.
+-- Operators answer requests of offline machines, which runs the statement of activations.
 grant update (activated_at, last_seen_at) on licenses.licenses to muster_license_operators;
 grant insert, update on licenses.license_denials to muster_license_operators;
 grant update (converted_at, license_id) on licenses.trials to muster_license_operators;

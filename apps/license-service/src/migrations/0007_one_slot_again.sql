@@ -1,5 +1,6 @@
--- As before, and a machine that has two slots goes on in one: of two processes, each with another pepper alone, one took it
--- for another machine. Its second row could neither be known by the pepper of now nor be left.
+-- Replaces the function of 0001. A machine with two slots now keeps only one. It got the second one while two processes had
+-- different peppers, so that one of them took it for a new machine. That row could neither move to the current pepper nor
+-- be released.
 create or replace function licenses.hold_slot(license uuid, place int, is_new boolean, hash bytea, hash_before bytea,
   pepper text, hint text, at timestamptz, certified_until timestamptz) returns int
 language plpgsql volatile set search_path = pg_catalog as $$
