@@ -34,7 +34,7 @@ describe('a turn', () => {
   afterAll(() => {
     for (const child of children) child.kill('SIGKILL');
   });
-  /** Takes the turn, notes when it has it and when it gives it back, and keeps it as long as it is told. */
+  /** Starts a process that runs `work` while it holds the lock, and logs when it takes and releases the lock. */
   const takeTurn = async (name: string, work: string): Promise<ChildProcess> => {
     const program = path.join(scratch, `${name}.mjs`);
     await writeFile(
@@ -78,7 +78,7 @@ await inTurn(${JSON.stringify(path.join(scratch, 'turn'))}, async () => {
       .filter((note) => note.startsWith('takes'))
       .map((note) => note.slice('takes '.length));
     expect(takers.toSorted()).toEqual(names);
-    // No one takes it before the one in front gave it back.
+    // No process takes the lock before the previous holder has released it.
     expect(notes).toEqual(takers.flatMap((name) => [`takes ${name}`, `ends ${name}`]));
   });
 });

@@ -1,4 +1,4 @@
-// The site as it is made: what is searched for is found, and every link leads somewhere.
+// Tests the built site: its search finds operations and error reasons, and no link is broken.
 import { execFile } from 'node:child_process';
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';

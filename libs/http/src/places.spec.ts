@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Places } from './places.ts';
 
-/** Creates slots with a clock that stands still until it is moved. */
+/** Creates request slots with a clock that advances only through `pass`. */
 function open(most: number): { places: Places; pass: (millis: number) => void } {
   let now = 1_000_000;
   return {

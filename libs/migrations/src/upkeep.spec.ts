@@ -55,7 +55,7 @@ describe('the plan of a list that is narrowed by what few rows have', () => {
       `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
       projectId,
     );
-    // The member with the counted rows, and others; all have the same role.
+    // Insert the member whose rows are counted and other members, all with one role.
     await fill(
       `insert into members (org_id, id, email, name, handle, role)
        select $1, case n when 1 then $2::uuid else uuidv7() end, n || '@narrow.example', 'Member', 'm' || n, 'member' from generate_series(1, ${many}) n`,

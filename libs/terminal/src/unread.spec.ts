@@ -14,7 +14,7 @@ it('a program goes on, with its own code, where what it says of its failures is 
   });
   await once(child.stderr, 'data');
   child.stderr.destroy();
-  // Long enough for it to write there once more.
+  // The program writes every millisecond, so it writes to the closed stream during this pause.
   await pause(100);
   child.stdin.end();
   expect(await once(child, 'exit')).toEqual([2, null]);

@@ -1,4 +1,4 @@
-/** An import is a function of what is put: put twice it is put once, and taken back it was never there. */
+/** Tests that imports are idempotent and that undo restores the previous state, with random items. */
 import { expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
 import fc from 'fast-check';

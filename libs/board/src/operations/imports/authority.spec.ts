@@ -1,4 +1,4 @@
-/** An import gives no one more rights than they have: not over gates, and not in the name of others. */
+/** Tests that an import gives its caller no additional rights. It bypasses no gate and acts for no other member. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';

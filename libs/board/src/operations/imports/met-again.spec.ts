@@ -81,7 +81,7 @@ describe('comments that come again unchanged', () => {
   const comments = Array.from({ length: 20 }, (_, n) => ({
     ...{ externalId: `${n}`, authorName: 'Zed', body: `Comment ${n}`, at: '2024-03-01T10:00:00Z' },
   }));
-  /** Comments by their last writer or locker: each lock writes to its row, which an import of 100,000 has no time for. */
+  /** Reads the last transaction that wrote or locked each comment. A row lock is a write, and 100,000 are slow. */
   const lastTouched = () =>
     world.rows(
       `select body, xmin::text, xmax::text from comments where org_id = $1 order by body`,
@@ -105,7 +105,7 @@ describe('comments that come again unchanged', () => {
     const again = [{ ...one, comments: [changed, ...others, reply] }];
     expect(await put(again)).toMatchObject([{ outcome: 'updated', issues: [] }]);
     expect(await threadsOf('WEB-1')).toContainEqual(['Comment 1', 'A reply']);
-    // Comment 0 was written, and comment 1 locked by its reply.
+    // Comment 0 was updated, and comment 1 was locked by its reply.
     expect(
       (await lastTouched()).filter((row) => before.some((one) => isDeepStrictEqual(one, row))),
     ).toHaveLength(18);
@@ -159,7 +159,7 @@ describe('an item whose story is another by now', () => {
     expect((await storyOf('WEB-2')).title).toBe('New');
     expect(await threadsOf('WEB-2')).toEqual([['Comment 1', 'Comment 2']]);
     expect(await put([changed])).toMatchObject([{ outcome: 'unchanged', key: 'WEB-2' }]);
-    // The import did not make it.
+    // The story was not created by the import, so undo does not remove it.
     expect(await people.ana.imports.undo({ importId })).toMatchObject({ removed: 0 });
     expect((await storyOf('WEB-2')).title).toBe('New');
   });
