@@ -86,7 +86,7 @@ namespace Muster.Licenses
             }
         }
 
-        /// <summary>Answers the trusted keys. Fetches them again for an unknown key ID, unless keys are pinned.</summary>
+        /// <summary>Returns the trusted keys. Fetches them again for an unknown key ID, unless keys are pinned.</summary>
         private List<PublicKey> KeysFor(string kid)
         {
             if (pinned != null) return pinned;

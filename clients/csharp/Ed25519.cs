@@ -20,7 +20,7 @@ namespace Muster.Licenses
             internal BigInteger X, Y, Z, T;
         }
 
-        /// <summary>Answers true if the 32-byte key signed the message.</summary>
+        /// <summary>Returns true if the 32-byte key signed the message.</summary>
         internal static bool Verify(byte[] publicKey, byte[] message, byte[] signature)
         {
             if (publicKey.Length != 32 || signature.Length != 64) return false;

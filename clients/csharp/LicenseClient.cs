@@ -230,7 +230,7 @@ namespace Muster.Licenses
             return Standing.Yes("service", license.Text("plan"), certificate);
         }
 
-        /// <summary>Answers the license of an answer; null unless it is for this key and this machine.</summary>
+        /// <summary>Returns the license of an answer; null unless it is for this key and this machine.</summary>
         private Dictionary<string, object> LicenseIn(Heard heard, string licenseKey)
         {
             var license = heard.Said.Object("license");
@@ -253,7 +253,7 @@ namespace Muster.Licenses
             return Standing.Yes("service", heard.Said.Text("plan"), certificate);
         }
 
-        /// <summary>Answers the certificate of the license or trial.</summary>
+        /// <summary>Returns the certificate of the license or trial.</summary>
         private Certificate CertificateIn(Kept kept) =>
             Certificate.Read(kept.Certificate, kept.LicenseKey == null ? Certificate.OfTrial : Certificate.OfLicense, Keys);
 

@@ -188,7 +188,7 @@ namespace Muster.Licenses
             };
         }
 
-        /// <summary>Answers true if the stored license has this key. A trial has no key.</summary>
+        /// <summary>Returns true if the stored license has this key. A trial has no key.</summary>
         internal bool IsOf(string licenseKey) => LicenseKey != null && LicenseClient.SameKey(LicenseKey, licenseKey);
 
         internal void Write(string folder)
@@ -208,7 +208,7 @@ namespace Muster.Licenses
         internal static void Forget(string folder) => File.Delete(FileIn(folder));
 
         /// <summary>
-        /// Answers the time of the last write: the latest time of the file and its folder, because the time of a file can be
+        /// Returns the time of the last write: the latest time of the file and its folder, because the time of a file can be
         /// changed; 0 if there is no file.
         /// </summary>
         internal static double WrittenMillis(string folder)

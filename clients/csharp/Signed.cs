@@ -179,7 +179,7 @@ namespace Muster.Licenses
             return key != null && Ed25519.Verify(key.Bytes, message, signature);
         }
 
-        /// <summary>Answers a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.</summary>
+        /// <summary>Returns a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.</summary>
         internal static string Member(string dictionary, string name) =>
             Regex.Matches(dictionary, @"(?:""(?:[^""\\]|\\.)*""|\([^)]*\)|[^,""(])+")
                 .Cast<Match>()
@@ -194,7 +194,7 @@ namespace Muster.Licenses
             return found.Success ? Base64.Plain(found.Groups[1].Value) : null;
         }
 
-        /// <summary>Verifies an answer. Answers its time in seconds since 1970; null if the signature is not valid.</summary>
+        /// <summary>Verifies an answer. Returns its time in seconds since 1970; null if the signature is not valid.</summary>
         internal static long? At(Question question, Answer answer, IEnumerable<PublicKey> keys)
         {
             var sent = Member(answer.Header("signature-input"), "license");
@@ -246,7 +246,7 @@ namespace Muster.Licenses
         internal static TimeSeen OfCarried(long seconds) =>
             new TimeSeen { AheadMillis = Math.Max(0, seconds * 1000.0 - ClockMillis), LatestMillis = seconds * 1000.0 };
 
-        /// <summary>Answers the time in milliseconds since 1970; null if the clock was turned back.</summary>
+        /// <summary>Returns the time in milliseconds since 1970; null if the clock was turned back.</summary>
         internal double? Now(double clockMillis, double writtenMillis)
         {
             var now = clockMillis + AheadMillis;

@@ -66,10 +66,10 @@ namespace Muster.Licenses
         /// <summary>The end of offline use, in seconds since 1970; null if the program may not run.</summary>
         public long? OfflineUntil { get; private set; }
 
-        /// <summary>Answers true if a feature is on or its number is positive.</summary>
+        /// <summary>Returns true if a feature is on or its number is positive.</summary>
         public bool Has(string feature) => features.Get(feature) as bool? == true || Limit(feature) > 0;
 
-        /// <summary>Answers the number of a feature; null if the license has no number for it.</summary>
+        /// <summary>Returns the number of a feature; null if the license has no number for it.</summary>
         public long? Limit(string feature) => Members.Whole(features.Get(feature));
 
         internal bool IsNoAnswer => Reason == "unreachable" || Reason == "untrusted";

@@ -135,7 +135,7 @@ function databaseUrlOf({ DATABASE_URL: url }: Context['environment']): string {
   );
 }
 
-/** Answers the reason and message of an error that an operator can act on; undefined for other errors. */
+/** Returns the reason and message of an error that an operator can act on; undefined for other errors. */
 function sayError(error: unknown): { readonly reason: string; readonly message: string } | undefined {
   if (error instanceof Refused) return error;
   if (error instanceof ConfigError) return { reason: 'environment', message: error.message };
@@ -148,7 +148,7 @@ function sayError(error: unknown): { readonly reason: string; readonly message: 
     : undefined;
 }
 
-/** Runs one command and answers the exit code. */
+/** Runs one command and returns the exit code. */
 async function run({ run: work }: LicenseCommand, self: Command, terminal: Terminal): Promise<number> {
   const { environment, readLines, out, err } = terminal;
   const asJson = self.opts<{ json?: boolean }>().json === true;
@@ -191,7 +191,7 @@ const withoutKeys = (said: string, args: readonly string[]): string =>
     .filter(isKeyLike)
     .reduce((text, key) => text.replaceAll(key, '(a key; keys come from standard input)'), said);
 
-/** Runs the command of the arguments and answers the exit code. */
+/** Runs the command of the arguments and returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0;
   const program = new Command('license')

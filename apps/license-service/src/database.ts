@@ -28,7 +28,7 @@ const schema = 'licenses';
 
 export const migrateLicenses = (url: string): Promise<string[]> => migrate(url, { folder, schema });
 
-/** Answers true if the newest migration is applied. */
+/** Returns true if the newest migration is applied. */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
   const newest = migrationNames(folder).at(-1);
   const rows = await askOnce(pool, sql`select from licenses.applied_migrations where name = ${newest}`);
@@ -72,7 +72,7 @@ export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secr
   };
 }
 
-/** Answers the secret of this name in the database, and creates it if it is missing. */
+/** Returns the secret of this name in the database, and creates it if it is missing. */
 async function keepSecret(db: Db, name: 'pepper' | 'seal'): Promise<Buffer> {
   await db.all(
     sql`insert into licenses.secrets (name, value) values (${name}, ${randomBytes(32)}) on conflict do nothing`,
@@ -113,7 +113,7 @@ async function moveSealOut(db: Db, given: string): Promise<void> {
   }
 }
 
-/** Answers true if the login of the pool may migrate: it owns the tables or may create the schema. */
+/** Returns true if the login of the pool may migrate: it owns the tables or may create the schema. */
 export async function mayProvision(pool: Pool): Promise<boolean> {
   const [row] = await askOnce(
     pool,
@@ -126,7 +126,7 @@ export async function mayProvision(pool: Pool): Promise<boolean> {
 }
 
 /**
- * Migrates the schema and creates missing secrets and the first signing key. Answers the applied migrations. The function
+ * Migrates the schema and creates missing secrets and the first signing key. Returns the applied migrations. The function
  * is idempotent, also under concurrent calls. `url` is a login that may create roles and schemas.
  */
 export async function provision(url: string, given: GivenSecrets): Promise<string[]> {

@@ -24,7 +24,7 @@ export interface Opened {
   readonly seals: readonly (string | Buffer)[];
 }
 
-/** Answers the product of this name; the default product without a name. */
+/** Returns the product of this name; the default product without a name. */
 export const productOf = (
   opened: Opened | undefined,
   name: string = usualProduct,
@@ -45,7 +45,7 @@ export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secr
 }
 
 export interface Vault {
-  /** Answers the opened vault; undefined until it could be opened. */
+  /** Returns the opened vault; undefined until it could be opened. */
   readonly opened: () => Opened | undefined;
   /** Opens the vault. If this fails, retries in the background. */
   readonly start: () => Promise<void>;

@@ -17,7 +17,7 @@ import { type Machines, openMachines } from './machines.ts';
 export const clients = path.join(import.meta.dirname, '../../../clients');
 export const vectors = path.join(clients, 'vectors');
 
-/** Answers true if a program is installed and exits with 0 for these arguments. */
+/** Returns true if a program is installed and exits with 0 for these arguments. */
 export const isThere = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
 export interface Said {

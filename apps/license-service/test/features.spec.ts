@@ -37,7 +37,7 @@ async function sold(plan: string, ...args: string[]): Promise<string> {
   return licenses[0]?.key ?? '';
 }
 
-/** Answers the features of a program on this machine. */
+/** Returns the features of a program on this machine. */
 function rights(standing: Standing) {
   if (!standing.mayRun) throw new Error(standing.message);
   const { by, has, limit } = standing;

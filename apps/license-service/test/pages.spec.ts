@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Issues a license, held by a laptop and a desktop, that has refused a third machine. Answers its customer link. */
+/** Issues a license, held by a laptop and a desktop, that has refused a third machine. Returns its customer link. */
 async function sold(): Promise<{ id: string; key: string; orderRef: string; url: string }> {
   sales += 1;
   const orderRef = `shop-${sales}`;

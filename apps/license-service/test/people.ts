@@ -19,7 +19,7 @@ export interface Support {
   readonly visitor: () => Visitor;
   /** Runs an operators' command. Throws unless it exits with 0. */
   readonly run: <Result>(...args: string[]) => Promise<Result>;
-  /** Starts a sign-in and answers the address that the browser is sent to. */
+  /** Starts a sign-in and returns the address that the browser is sent to. */
   readonly begin: (visitor: Visitor, form?: Record<string, string>) => Promise<string>;
   /** Opens the redirect of the company like a browser. */
   readonly comeBack: (visitor: Visitor, at: string) => Promise<VisitorAnswer>;
@@ -29,7 +29,7 @@ export interface Support {
   readonly grant: (whom: string, ...more: string[]) => Promise<{ grant: { id: string } }>;
   /** Issues a license and activates it on one machine. */
   readonly sold: (product?: string) => Promise<{ id: string; orderRef: string }>;
-  /** Answers true if the visitor sees the support pages. */
+  /** Returns true if the visitor sees the support pages. */
   readonly isIn: (visitor: Visitor) => Promise<boolean>;
 }
 

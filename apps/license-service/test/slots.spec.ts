@@ -26,7 +26,7 @@ const [laptop, desktop, tablet, phone] = [
   'phone-of-ana-0004',
 ] as const;
 
-/** Answers the status, the license state and the used slots, such as `2/3`. */
+/** Returns the status, the license state and the used slots, such as `2/3`. */
 const shortOf = ({ status, headers }: Answer): unknown[] => [
   status,
   headers.get('license-state'),

@@ -262,7 +262,7 @@ impl Client {
         json!({ "licenseKey": license_key, "machineId": self.machine_id }).to_string().into_bytes()
     }
 
-    /// Answers true if an answer is for this key and this machine.
+    /// Returns true if an answer is for this key and this machine.
     fn is_mine(&self, heard: &Heard, license_key: &str) -> bool {
         let license = &heard.said["license"];
         let is_key = license["key"].as_str().map_or(false, |key| same_key(key, license_key));
@@ -339,7 +339,7 @@ impl Client {
         Ok(Standing::yes("service", heard.said["plan"].as_str().unwrap_or(""), certificate.as_ref()))
     }
 
-    /// Answers the certificate of the license or trial.
+    /// Returns the certificate of the license or trial.
     fn certificate_in(&self, kept: &Kept) -> Option<Certificate> {
         let kind = if kept.license_key.is_some() { OF_LICENSE } else { OF_TRIAL };
         Certificate::read(kept.certificate.as_deref()?, kind, self.asking.keys())
@@ -396,7 +396,7 @@ impl Client {
     }
 }
 
-/// Answers true if the stored license has this key. A trial has no key.
+/// Returns true if the stored license has this key. A trial has no key.
 fn is_of(kept: &Kept, license_key: &str) -> bool {
     kept.license_key.as_ref().map_or(false, |key| same_key(key, license_key))
 }

@@ -175,7 +175,7 @@ impl Kept {
         remove(folder, LICENSE)
     }
 
-    /// Answers the time of the last write: the latest time of the file and its folder; 0 if there is no file.
+    /// Returns the time of the last write: the latest time of the file and its folder; 0 if there is no file.
     pub fn written_millis(folder: &Path) -> f64 {
         let times = [folder.join(LICENSE), PathBuf::from(folder)].map(|path| fs::metadata(path).ok().map(|it| latest_of(&it)));
         match times {

@@ -161,7 +161,7 @@ impl Answer {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// Answers the key ID that the signature names.
+    /// Returns the key ID that the signature names.
     pub fn key_id(&self) -> Option<String> {
         let input = member(self.header("signature-input"), "license")?;
         parameter(&input, "keyid").map(|quoted| quoted.trim_matches('"').to_string())
@@ -172,7 +172,7 @@ pub(crate) fn digest_of(body: &[u8]) -> String {
     format!("sha-256=:{}:", to_base64(&sha256(body)))
 }
 
-/// Answers a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.
+/// Returns a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.
 fn member(dictionary: &str, name: &str) -> Option<String> {
     let (mut members, mut one) = (Vec::new(), String::new());
     let (mut is_text, mut is_escaped, mut is_list) = (false, false, false);
@@ -198,14 +198,14 @@ fn bytes_in(member: Option<String>) -> Option<Vec<u8>> {
     from_base64(member?.strip_prefix(':')?.strip_suffix(':')?)
 }
 
-/// Answers a parameter of a signature input such as `(…);created=1;keyid="…"`.
+/// Returns a parameter of a signature input such as `(…);created=1;keyid="…"`.
 fn parameter(input: &str, name: &str) -> Option<String> {
     let (_, parameters) = input.split_once(')')?;
     let start = format!("{name}=");
     parameters.split(';').find_map(|one| one.strip_prefix(&start).map(str::to_string))
 }
 
-/// Verifies an answer to a request. Answers its time in seconds since 1970; None if the signature is not valid.
+/// Verifies an answer to a request. Returns its time in seconds since 1970; None if the signature is not valid.
 pub(crate) fn signed_at(question: &Question, answer: &Answer, keys: &[PublicKey]) -> Option<i64> {
     let sent = member(answer.header("signature-input"), "license")?;
     let sealed = bytes_in(member(answer.header("signature"), "license"))?;
@@ -267,7 +267,7 @@ impl TimeSeen {
         TimeSeen { ahead_millis: heard.ahead_millis.max(0.0), ..heard }
     }
 
-    /// Answers the time in milliseconds since 1970; None if the clock was turned back.
+    /// Returns the time in milliseconds since 1970; None if the clock was turned back.
     pub fn now(&self, clock_millis: f64, written_millis: f64) -> Option<f64> {
         let now = clock_millis + self.ahead_millis;
         let is_back = clock_millis < written_millis - TOLERANCE_MILLIS || now < self.latest_millis - TOLERANCE_MILLIS;

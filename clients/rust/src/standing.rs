@@ -45,12 +45,12 @@ fn message_of(reason: &str) -> &'static str {
 }
 
 impl Standing {
-    /// Answers true if a feature is on or its number is positive.
+    /// Returns true if a feature is on or its number is positive.
     pub fn has(&self, feature: &str) -> bool {
         self.features[feature] == true || self.limit(feature).map_or(false, |number| number > 0)
     }
 
-    /// Answers the number of a feature; None if the license has no number for it.
+    /// Returns the number of a feature; None if the license has no number for it.
     pub fn limit(&self, feature: &str) -> Option<i64> {
         whole(&self.features[feature])
     }
@@ -94,7 +94,7 @@ impl Standing {
     }
 }
 
-/// Answers the reason of a refused check. The refusal itself is signed; its reason comes from an unsigned header.
+/// Returns the reason of a refused check. The refusal itself is signed; its reason comes from an unsigned header.
 pub(crate) fn reason_of_state(state: &str) -> &'static str {
     match state {
         "unactivated" => "not_activated",

@@ -12,7 +12,7 @@ export interface CallOptions {
 /** The fields of an operation that a transport needs. */
 export type Called = Pick<Operation, 'name' | 'effect'>;
 
-/** Sends a call to the server and answers its result, or throws a MusterError or NoAnswer. */
+/** Sends a call to the server and returns its result, or throws a MusterError or NoAnswer. */
 export type Transport = (operation: Called, params: unknown, options: CallOptions) => Promise<unknown>;
 
 type WithParams<O extends Operation> = (params: InputOf<O>, options?: CallOptions) => Promise<ResultOf<O>>;

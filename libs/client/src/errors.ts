@@ -76,7 +76,7 @@ export const errorOf = (body: ErrorBody, retryAfterSeconds?: number): MusterErro
   new classes[body.code](body, retryAfterSeconds);
 
 /**
- * Answers the body if it is the API's error object, and undefined for answers of an intermediary such as a
+ * Returns the body if it is the API's error object, and undefined for answers of an intermediary such as a
  * proxy.
  */
 export function errorBodyIn(answer: unknown): ErrorBody | undefined {
@@ -99,6 +99,6 @@ export function errorBodyIn(answer: unknown): ErrorBody | undefined {
   return isOne ? (answer as ErrorBody) : undefined;
 }
 
-/** Answers whether a call was refused for this reason, as in `isRefusal(error, 'lease_held')`. */
+/** Returns true if a call was refused for this reason, as in `isRefusal(error, 'lease_held')`. */
 export const isRefusal = (error: unknown, reason: Reason): error is MusterError =>
   error instanceof MusterError && error.reason === reason;

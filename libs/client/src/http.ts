@@ -66,14 +66,14 @@ const numberOf = (position: string): bigint =>
       .join('')}`,
   );
 
-/** Answers the later of two positions, because answers can arrive out of order. */
+/** Returns the later of two positions, because answers can arrive out of order. */
 const laterOf = (known: string | null, told: string | null): string | null =>
   known === null || (told !== null && numberOf(told) > numberOf(known)) ? told : known;
 
 export const authorizationOf = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-/** Answers the message of the underlying cause, because a failed fetch itself only says "fetch failed". */
+/** Returns the message of the underlying cause, because a failed fetch itself only says "fetch failed". */
 export function reasonOf(cause: unknown): string {
   const error = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return error instanceof Error ? error.message : String(error);

@@ -27,7 +27,7 @@ export interface Lease {
    * deleted, the token ended). Stop working then: the server rejects everything that the holder still sends.
    */
   readonly lost: AbortSignal;
-  /** Answers the execution as the last answer showed it. */
+  /** Returns the execution as the last answer showed it. */
   execution(): Execution;
   /**
    * Renews the lease and delivers pending signals immediately. The timer also renews it in time without this
@@ -63,7 +63,7 @@ export type Acquired = Pick<
 
 /** A lease that is renewed until it ends, is lost or is put down. */
 export interface HeldLease extends Lease {
-  /** Answers whether this holder ended or lost the lease. */
+  /** Returns true if this holder ended or lost the lease. */
   readonly isOver: () => boolean;
   /** Stops renewing the lease without releasing it. Other callers can claim it after it expires. */
   readonly putDown: () => void;

@@ -43,7 +43,7 @@ export function retrying(
 }
 
 /**
- * Answers whether the same call can be expected to succeed soon without changes. A story that is reserved for
+ * Returns true if the same call can be expected to succeed soon without changes. A story that is reserved for
  * another caller does not become available soon.
  */
 export function isPassing(failure: unknown): failure is MusterError | NoAnswer {
@@ -65,7 +65,7 @@ function newKey(): string {
 }
 
 /**
- * Answers the delay in seconds, with full jitter: clients that failed at the same time must not retry at the
+ * Returns the delay in seconds, with full jitter: clients that failed at the same time must not retry at the
  * same time.
  */
 export function pauseBefore(tries: number, failure: MusterError | NoAnswer): number {

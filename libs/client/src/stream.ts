@@ -110,7 +110,7 @@ async function open(
   throw new NoAnswer(`${url.origin} answered ${response.status}, not as the API does`);
 }
 
-/** Parses one event. Answers undefined for kinds of events that a newer server may send. */
+/** Parses one event. Returns undefined for kinds of events that a newer server may send. */
 function streamedOf(event: string, data: string, cursor: string): Streamed | undefined {
   const value = JSON.parse(data) as object;
   if (event === 'message') return { type: 'event', event: { ...(value as Omit<Event, 'cursor'>), cursor } };

@@ -172,7 +172,7 @@ describe('a burst', () => {
       sqlState: undefined,
     });
     client.release(true);
-    // A plain query of pg has the same timeout.
+    // The same read timeout applies to a query that is sent with pg's own `query`.
     const other = await pool.connect();
     await other.query('set statement_timeout = 0');
     await expect(other.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout');

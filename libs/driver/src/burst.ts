@@ -17,7 +17,7 @@ export interface Statement {
 
 export interface StatementResult {
   readonly rows: Record<string, unknown>[];
-  /** The tag Postgres answers with, such as `INSERT 0 1`. */
+  /** The command tag from Postgres, such as `INSERT 0 1`. */
   readonly command: string;
 }
 
@@ -126,7 +126,7 @@ export class Burst implements Submittable {
   }
 
   /**
-   * Answers true if this connection has prepared and described every statement. Then the failure of an earlier burst
+   * Returns true if this connection has prepared and described every statement. Then the failure of an earlier burst
    * cannot leave one of them unprepared.
    */
   isKnownTo(wire: Wire): boolean {
@@ -200,7 +200,8 @@ export class Burst implements Submittable {
 
   handleCommandComplete(message: { text: string }): void {
     const prepared = this.used[this.results.length];
-    // The server answers NoData for a statement without columns. pg has no handler for it, so it is noted here.
+    // The server answers NoData for a statement without columns. pg has no handler for that message, so the
+    // columns are set to none here.
     if (prepared !== undefined) prepared.fields ??= [];
     this.results.push({ rows: this.rows, command: message.text });
     this.rows = [];
@@ -265,7 +266,7 @@ export class BurstError extends Error {
 }
 
 /**
- * Sends the statements in one round trip and answers their results in order. Throws a BurstError if one fails. Throws
+ * Sends the statements in one round trip and returns their results in order. Throws a BurstError if one fails. Throws
  * before it sends anything if a value cannot be serialized, because half a burst would be committed.
  */
 export const sendBurst = (client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> =>
@@ -273,7 +274,7 @@ export const sendBurst = (client: ClientBase, statements: readonly Statement[]):
     client.query(burst);
   });
 
-/** Answers the results of a burst that `send` sends. Rejects if the burst fails or if `send` refuses it. */
+/** Returns the results of a burst that `send` sends. Rejects if the burst fails or if `send` refuses it. */
 export const burstOf = (
   statements: readonly Statement[],
   send: (burst: Burst, refuse: (error: unknown) => void) => void,

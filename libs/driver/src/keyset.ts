@@ -31,7 +31,7 @@ export const CursorSeq = z.int().min(1);
 /** A 32-bit count that starts at 0. */
 export const CursorCount = z.int32().min(0);
 
-/** The sort values of one row. */
+/** The sort values of one row, as a cursor contains them. */
 type Key = readonly (string | number)[];
 
 /** A page of any list. */
@@ -59,7 +59,10 @@ export const withinPage = (rows: Part, bytes: Part, order: Part): Part =>
  */
 export const mostLookedAt = 1_000;
 
-/** The extra columns of a searched row: does it match, and its ordinal among the examined rows. */
+/**
+ * The extra columns of a searched row: `fits` is true if the row matches, and `nth` is its ordinal among the
+ * examined rows.
+ */
 interface LookedAt {
   readonly fits?: boolean;
   readonly nth?: number;
@@ -88,13 +91,13 @@ export function pageOfSearch<Row extends object, Item>(
   return pageOfRows(found, limit, keyOf, toItem, last === undefined ? undefined : keyOf(last));
 }
 
-/** The extra column of a row from `withinPage`. */
+/** The column that `withinPage` adds to a row. */
 interface Measured {
   readonly more_follow?: boolean | undefined;
 }
 
 /**
- * The hidden property of a page with a function that answers the page cut to its first `count` items and the matching
+ * The hidden property of a page with a function that returns the page cut to its first `count` items and the matching
  * cursor. A symbol is not serialized with the answer. A WeakMap would make V8 retain its keys until a full garbage
  * collection.
  */
@@ -105,7 +108,7 @@ export function shortenable<Page extends object>(page: Page, shorten: (count: nu
   return Object.defineProperty(page, shorter, { value: shorten });
 }
 
-/** Answers the page cut to its first `count` items; undefined for an object that is not a shortenable page. */
+/** Returns the page cut to its first `count` items; undefined for an object that is not a shortenable page. */
 export const shortened = (page: object, count: number): object | undefined =>
   (page as { readonly [shorter]?: (count: number) => object })[shorter]?.(count);
 

@@ -63,13 +63,15 @@ describe('reads that share connections', () => {
   it('of one turn of the event loop are written to each connection at once', async () => {
     const pool = poolOf(2);
     const clients = await Promise.all([checkOut(pool), checkOut(pool)]);
-    // A connection that has not prepared the statement would get a single read first.
+    // Prepares the statement on both connections. Otherwise each would first send a single read, to prepare
+    // it.
     for (const client of clients) await sendBurst(client, [echo(0)]);
     const writes = clients.map((client) =>
       jest.spyOn((client as typeof client & { connection: { stream: Socket } }).connection.stream, 'write'),
     );
     for (const client of clients) client.release();
-    // On a busy machine one connection may be slow in a round, so that all reads wait for the other.
+    // On a busy machine one connection may be slow in a round, so that all reads wait for the other
+    // connection.
     await until(async () => {
       for (const write of writes) write.mockClear();
       const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((said) => row(pool, echo(said))));
@@ -132,7 +134,8 @@ describe('reads that share connections', () => {
   it('fail with their connection where they were written to it, and else have another', async () => {
     const end = sql('select pg_terminate_backend(pg_backend_pid())');
     const fresh = sql('select 3 as said');
-    // On a busy machine the first read may pass the limit before the others are pipelined behind it. Then repeat.
+    // On a busy machine the first read may pass the limit before the others are pipelined behind it. In that
+    // case the test tries again.
     await until(async () => {
       const { pool, idle } = await busyPool();
       const [ended, next, behind, unwritten, last] = await outcomes(

@@ -21,7 +21,7 @@ import { checkOut, type Pool } from './pool.ts';
 
 /** Up to this many concurrent reads get their own connection. Further reads are pipelined on them. */
 const fewConnections = 2;
-/** The most bursts on one connection, including the one that is being answered. */
+/** The maximum number of bursts on one connection, including the burst that is being answered. */
 const mostReads = 16;
 const mostWrites = 4;
 /** A connection whose current burst takes this long gets no more until that burst is answered. */
@@ -38,12 +38,12 @@ class SharedConnection implements Carrier {
   private readonly client: PoolClient;
   private readonly wire: Wire;
   private readonly onChange: (connection: SharedConnection) => void;
-  /** The unanswered reads, in the order of their answers. */
+  /** The unanswered reads, in the order in which Postgres answers them. */
   private reads: Read[] = [];
-  /** The number of reads, from the first, that are written to the socket or queued in `unsent`. */
+  /** The number of reads, counted from the first, that are already written to the socket or queued in `unsent`. */
   private written = 0;
   private unsent: Buffer[] = [];
-  /** The `performance.now()` at which the first read became the current one. */
+  /** The time, by `performance.now()`, at which the first read of the queue became the one that is answered next. */
   private since = 0;
   private fault: Error | null = null;
   private readonly onEnd = (): void => {
@@ -77,7 +77,10 @@ class SharedConnection implements Carrier {
     }
   }
 
-  /** Returns the connection to its pool. Answers the reads that were not written. */
+  /**
+   * Releases the connection to its pool. Returns the reads that were not written, so that the caller can send
+   * them elsewhere.
+   */
   release(): Read[] {
     this.client.off('end', this.onEnd);
     this.client.release(this.fault ?? undefined);
@@ -128,7 +131,7 @@ class SharedConnection implements Carrier {
     if (this.isBroken) return;
     this.fault = fault;
     this.unsent = [];
-    // pg itself fails the first read.
+    // This slice skips the first read, because pg itself rejects that one.
     const [, ...ahead] = this.reads.splice(0, this.written);
     for (const { burst } of ahead) burst.callback(fault);
     this.onChange(this);
@@ -138,9 +141,9 @@ class SharedConnection implements Carrier {
 /** The dispatcher of the reads, or of the short writes, of one pool. */
 class SharedReads {
   private readonly pool: Pool;
-  /** The most bursts on one connection. */
+  /** The maximum number of unanswered bursts on one connection. */
   private readonly most: number;
-  /** The number of connections that reads may keep while other work waits. */
+  /** The number of connections that reads may keep while other work waits for a connection. */
   private readonly kept: number;
   private readonly connections = new Set<SharedConnection>();
   private waiting: Read[] = [];
@@ -178,7 +181,8 @@ class SharedReads {
     let index = 0;
     let best: SharedConnection | null = null;
     for (const connection of this.connections) {
-      // While other work waits, connections beyond `kept` get no more reads. Otherwise they might never be free.
+      // While other work waits, only the first `kept` connections get reads. Otherwise the other connections
+      // might never become free.
       if (index >= this.kept && this.othersWait()) break;
       index += 1;
       if (connection.length === 0) return connection;
@@ -188,7 +192,7 @@ class SharedReads {
     return this.connections.size < fewConnections ? null : best;
   }
 
-  /** Answers true if other work waits for a connection of the pool. */
+  /** Returns true if other work waits for a connection of the pool. */
   private othersWait(): boolean {
     return this.pool.waitingCount > (this.isOpening ? 1 : 0);
   }

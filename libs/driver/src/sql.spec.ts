@@ -95,7 +95,10 @@ describe('the text of a statement', () => {
       ),
       value: fc.oneof(fc.constantFrom<unknown>(1, null, organization), tie('tree')),
     }));
-    /** The slow way: the numbers of parameters are given when all of the text is there. */
+    /**
+     * Computes the expected text in a slow way: numbers the parameters after the whole text has been put
+     * together.
+     */
     const expected = (part: Part): string => {
       const write = ({ strings, values }: Part): string =>
         strings

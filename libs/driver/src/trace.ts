@@ -51,7 +51,7 @@ export const inBurstSpan = <Result>(
 export const inTransactionSpan = <Result>(work: () => Promise<Result>): Promise<Result> =>
   inSpan(() => ({ name: 'transaction', attributes: { 'db.system.name': 'postgresql' } }), work);
 
-/** Answers the statement that stores the trace parent of the transaction. Each outbox row copies it. */
+/** Returns the statement that stores the trace parent of the transaction. Each outbox row copies it. */
 export function traceStatements(): Statement[] {
   const parent = traceParent();
   return parent === undefined

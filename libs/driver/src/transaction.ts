@@ -12,11 +12,11 @@ import { inTransactionSpan, traceStatements } from './trace.ts';
 /** The query interface of a handler. Every query names the organization, and row-level security enforces it. */
 export interface Db {
   all<Row>(source: Query<Row>): Promise<Row[]>;
-  /** Answers the first row, or undefined. */
+  /** Returns the first row, or undefined. */
   find<Row>(source: Query<Row>): Promise<Row | undefined>;
-  /** Answers the first row. Throws the 404 refusal if there is none. */
+  /** Returns the first row. Throws the 404 refusal if there is none. */
   get<Row>(source: Query<Row>): Promise<Row>;
-  /** Answers the only row. Throws a fault if there is none. */
+  /** Returns the only row. Throws a fault if there is none. */
   one<Row>(source: Query<Row>): Promise<Row>;
   /** Defers a write to COMMIT. Use it for writes whose result the handler does not need. Order is kept. */
   later(source: Query<unknown>): void;
@@ -36,7 +36,7 @@ export class OutcomeUnknown extends Error {
 const sessionEnded = /^(57P|08)/;
 
 /**
- * Answers true if COMMIT may have taken effect although an error came. There are three cases: the connection was lost
+ * Returns true if COMMIT may have taken effect although an error came. There are three cases: the connection was lost
  * without an error message, the server ended the session at COMMIT, or a statement after COMMIT failed.
  */
 export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
@@ -55,7 +55,7 @@ export interface PlainDb extends Db {
   discard(): void;
 }
 
-/** Answers the query interface of the same transaction for statements that name this organization. */
+/** Returns the query interface of the same transaction for statements that name this organization. */
 export type Within = (orgId: string) => PlainDb;
 
 interface Opening {
@@ -78,13 +78,13 @@ export const inTransaction = <Result>(
   inTransactionSpan(() => transact(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work));
 
 /**
- * Answers false if the server did not answer because the connection is lost or silent. The caller then closes it, and
+ * Returns false if the server did not answer because the connection is lost or silent. The caller then closes it, and
  * Postgres rolls back. An explicit ROLLBACK would wait for another timeout.
  */
 const isAnswered = (error: unknown): boolean =>
   !(error instanceof OutcomeUnknown || (error instanceof BurstError && error.sqlState === undefined));
 
-/** Rolls back. Answers false if the connection cannot be reused. */
+/** Rolls back. Returns false if the connection cannot be reused. */
 const rollback = (client: ClientBase): Promise<boolean> =>
   sendBurst(client, [plain('rollback')]).then(
     () => true,

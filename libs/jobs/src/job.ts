@@ -12,10 +12,10 @@ export type QueueName = (typeof queueNames)[number];
 /**
  * The trigger of a job:
  * - `row`: a row of the outbox whose topic is the job's name. Each row is a job.
- * - `batch`: such rows too. Their work stays within the product, so several rows of an organization share a
- * job and a transaction. If one of them fails the batch, each is processed alone.
- * - `rows`: such rows too, but they only state that something changed. One job handles all rows of an
- * organization from its current state, so loss, duplicates and order do not matter.
+ * - `batch`: several rows of the outbox with that topic. Their work calls no external service, so rows of an
+ * organization share a job and a transaction. If one row fails the batch, each row is processed alone.
+ * - `rows`: all rows of an organization with that topic. The rows only state that something changed. One job
+ * handles them from the current state, so loss, duplicates and order do not matter.
  * - `schedule`: time. The job belongs to no organization, has no payload, and repeats.
  */
 export type AskedBy = 'row' | 'batch' | 'rows' | 'schedule';
@@ -80,7 +80,7 @@ export const mostInBatch = 10;
 export const Ticket = z.strictObject({
   orgId: z.uuid(),
   rowId: z.uuid(),
-  /** The other rows of its batch. */
+  /** The ids of the other rows in the same batch. */
   others: z
     .array(z.uuid())
     .max(mostInBatch - 1)

@@ -117,7 +117,7 @@ export const jobs = {
   'forge.app': perRow({
     summary: 'Fetch what GitHub made of the manifest of an app',
     queue: 'deliver',
-    // The code is encrypted.
+    // The code from GitHub is encrypted in the payload.
     payload: z.strictObject({ connectionId: z.uuid(), code: z.string().min(1).max(1_000) }),
     timeoutSeconds: 30,
   }),

@@ -56,9 +56,10 @@ const laws: Readonly<Record<string, Law>> = {
         and exists (select from ${tables} t where p.prosrc ~ ('\\m(from|join|update|into)\\s+(public\\.)?' || t.relname || '\\M'))
       order by 1`,
     but: [
-      // SQL functions that Postgres inlines into queries. In PL/pgSQL, lists would lose their indexes.
+      // These SQL functions are inlined into queries by Postgres. In PL/pgSQL they would keep lists from
+      // using their indexes.
       ...['app.project_rank(uuid,uuid,text,uuid,text)', 'app.visible_projects(uuid,uuid,uuid)'],
-      // Functions of the authorization check.
+      // These functions belong to the authorization check.
       ...['app.identify(bytea)', 'app.touch_tokens(bytea[])'],
     ],
   },

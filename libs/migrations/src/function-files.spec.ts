@@ -30,7 +30,7 @@ describe('a function file', () => {
     text: `create or replace function app.greet() returns text language sql as $$ select '${said}'::text $$`,
     sha256,
   });
-  /** Applies files of a release; the current files are not among them. */
+  /** Applies the given function files as this release. The files that Muster has now are not used. */
   const apply = async (release: string, ...files: FunctionFile[]): Promise<string | undefined> => {
     await client.query('begin');
     try {
@@ -48,7 +48,7 @@ describe('a function file', () => {
   it('is run when it is new, again when its text changed, and else not', async () => {
     expect(await apply('1.9.0', saying('good morning'))).toBe('good morning');
     expect(await apply('1.9.0', saying('good evening'))).toBe('good evening');
-    // The text counts as unchanged.
+    // The file has the checksum of the previous text, so it counts as unchanged and does not run.
     expect(await apply('1.9.0', saying('good night', 'good evening'))).toBe('good evening');
   });
 
@@ -56,7 +56,7 @@ describe('a function file', () => {
     expect(await apply('1.10.0', saying('hello'))).toBe('hello');
     expect(await apply('1.9.0', saying('good morning'))).toBe('hello');
     expect(await apply('1.10.0', saying('hello again'))).toBe('hello again');
-    // Unchanged in the next release, which is newer nevertheless.
+    // A release with this file unchanged still counts as the newer one.
     expect(
       await apply('1.11.0', saying('hello again'), { name: 'other', text: 'select 1', sha256: 'b' }),
     ).toBe('hello again');

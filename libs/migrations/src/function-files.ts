@@ -68,7 +68,7 @@ export async function applyFunctions(
       [name, sha256, release],
     );
   }
-  // Unchanged files belong to this release, too.
+  // Records that the unchanged files belong to this release, too.
   await client.query('update app.function_files set release = $1 where release <> $1', [release]);
 }
 

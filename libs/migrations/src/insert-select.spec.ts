@@ -32,8 +32,8 @@ afterAll(async () => {
 });
 
 /**
- * Returns the error of Postgres for a row of a listed organization. Policies are checked before all other
- * rules.
+ * Inserts a row of the given organization and returns the error of Postgres. Row-level security policies are
+ * checked before all other rules, so the other columns are left out.
  */
 async function inserted(table: string, orgId: string): Promise<string> {
   await service.query('savepoint before');

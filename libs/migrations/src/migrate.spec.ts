@@ -122,7 +122,7 @@ describe('migrate', () => {
 
   it('leaves nothing behind when one fails, and names it', async () => {
     const url = await emptyDatabase();
-    // Conflicts with a migration in the middle.
+    // This table conflicts with a migration in the middle of the list.
     await rowsOf(url, 'create table outbox (id int)');
     await expect(migrate(url)).rejects.toThrow(
       /^migration 0007_trail failed: relation "outbox" already exists$/,
@@ -215,7 +215,7 @@ describe('migrate, on a database that is at work', () => {
       await someone.query('begin; select from pages');
       const migrated = migrate(url, { folder, schema });
       await untilItWaits(true);
-      // The other transaction still holds the table.
+      // The first attempt has timed out, because the other transaction still holds its lock on the table.
       await untilItWaits(false);
       await untilItWaits(true);
       await someone.query('commit');

@@ -19,8 +19,8 @@ const cases = orgRoles.flatMap((orgRole) =>
 type Case = (typeof cases)[number];
 
 /**
- * Implements the rule of the contract. A viewer of the organization can only read, in archived projects as
- * well.
+ * Returns the expected role: the highest one of the member, as the contract defines it. A viewer of the
+ * organization can only read, and an archived project changes no role.
  */
 function roleThatCounts({ orgRole, direct, team, visibility }: Case): (typeof given)[number] {
   if (orgRole === 'owner' || orgRole === 'admin') return 'lead';
@@ -132,7 +132,8 @@ describe('app.project_rank', () => {
     const rank = `select app.project_rank($1, $2, 'private', $3, $4) as rank`;
     expect(await world.rows(rank, orgId, projectId, chloe.me.memberId, 'member')).toEqual([{ rank: 2 }]);
     expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'viewer')).toEqual([{ rank: 1 }]);
-    // Dan has a seat now, so his rank rises without new rows.
+    // Dan has a seat now, so his rank in the project rises although none of his rows in project or team
+    // changed.
     expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'member')).toEqual([{ rank: 3 }]);
   });
 });

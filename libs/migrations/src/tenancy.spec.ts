@@ -11,7 +11,7 @@ afterAll(() => database.close());
 const names = async (sql: string): Promise<string[]> =>
   (await database.owner.query<{ name: string }>(sql)).rows.map((row) => row.name);
 
-/** Tables of organizations; the migrator's own tables are in another schema. */
+/** Selects the tables with data of organizations. The migrator's own tables are in another schema. */
 const tables = `select c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`;
 const hasOrgId = `exists (select from pg_attribute a where a.attrelid = t.oid and a.attname = 'org_id')`;

@@ -149,7 +149,7 @@ describe('a transaction of signing in', () => {
 
   it('sends what it wrote, and waits for nobody where it wrote nothing', async () => {
     const id = newId();
-    // Recorded by another process that has not finished sending.
+    // An account whose change was recorded by another process that has not sent it yet.
     const account = await addAccount();
     await inSignIn(nodes.home.pool, (db) => db.all(sql`select count(*) from sign_in.accounts`));
     expect(await unsent()).toEqual([{ kind: 'accounts', id: account }]);

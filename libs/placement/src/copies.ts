@@ -131,7 +131,8 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
         return byKind;
       });
       const own = rows.get('passkeys')?.ids ?? [];
-      // Waits for a concurrent deletion of one of these rows, and then sees it.
+      // Locks these passkeys. If another transaction is deleting one of them, this waits for the deletion and
+      // then sees it.
       if (isDown && own.length > 0)
         await db.all(
           sql`select from sign_in.passkeys where id = any (${own}::uuid[]) order by id for update`,

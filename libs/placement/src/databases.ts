@@ -34,7 +34,8 @@ export interface RunOptions {
 /** The database of one organization, on whichever server that is. */
 export interface OrganizationDatabase {
   /**
-   * Runs the work there, and again on the new server if the organization has moved. Throws the work's error.
+   * Runs the work on the organization's server, and again on its new server if the organization has moved.
+   * Throws the work's error.
    */
   readonly run: <Result>(work: (place: Place) => Promise<Result>, options?: RunOptions) => Promise<Result>;
   /** True if this server currently has the organization. */
@@ -167,7 +168,8 @@ export async function runWhereKnown<Result>(
         const isUnknown = sqlStateOf(error) === unknown;
         const isAway = error instanceof DatabaseAway || error instanceof DatabaseBusy;
         if (!isUnknown && !isAway && !isElsewhere(error)) throw error;
-        // "Unknown" is the answer only if all servers say so.
+        // Throws `unknown` only if every server has thrown it. Any other error goes to the front of the list
+        // and takes precedence.
         if (isUnknown) faults.push(error);
         else faults.unshift(error);
       }

@@ -14,7 +14,7 @@ export async function chooseNode(pool: Pool): Promise<Node> {
   const open = all.filter(({ name }) => closed.every(({ node }) => node !== name));
   const sizes = await Promise.all(
     open.map(async (node) => {
-      // A server that does not answer gets no organization.
+      // A server that does not answer gets no new organization.
       const bytes = await databaseBytes(node.pool).catch(() => Infinity);
       return { node, bytes };
     }),

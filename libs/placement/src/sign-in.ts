@@ -1,7 +1,7 @@
 /**
  * Opens the transactions of the sign-in service on the schema `sign_in`, which no call of an organization
- * reaches. Its role reads no data of organizations. Security-definer functions return the little that it may
- * know of one (functions/sign-in.sql).
+ * reaches. The service's role cannot read data of organizations. It gets the few facts that it needs from
+ * security-definer functions (functions/sign-in.sql).
  */
 import { ask, type Db, inTransaction, type Pool, type Query, sql } from '@muster/driver';
 import { settleCopies } from './copies.ts';

@@ -39,7 +39,7 @@ export type RedisAddress = OneServer | ClusterAddress | SentinelAddress;
 const redisPort = 6379;
 const sentinelPort = 26_379;
 
-/** The parts are scheme, kind, credentials, hosts, path and query. */
+/** The parts of the address: scheme, kind, credentials, hosts, path and query. */
 const form = /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 /**

@@ -21,7 +21,10 @@ const connectTimeout = 5_000;
 const sentinelCommandTimeout = 2_000;
 /** The polling interval that detects that another server has taken over the slots of a server that hangs. */
 const slotsRefreshInterval = 5_000;
-/** Enough for one redirection, and an attempt or two at a server whose connection is still opening. */
+/**
+ * The number of attempts for a command that must not wait: enough for one redirection, and for one or two
+ * attempts at a server whose connection is still opening.
+ */
 const impatientRedirections = 4;
 
 const backOff = (attempt: number): number => Math.min(attempt * 100, 2_000);

@@ -308,7 +308,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers the meaning of a parameter by its path, such as `git.pullRequest.number`; undefined if there is
+ * Returns the meaning of a parameter by its path, such as `git.pullRequest.number`; undefined if there is
  * none.
  */
 export function meaningOfParameter(

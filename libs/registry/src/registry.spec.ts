@@ -21,7 +21,7 @@ function* placesOf(node: object, place: readonly string[] = []): Generator<[stri
 const places = [...placesOf(registry)];
 const all = [...operations.values()];
 
-/** Answers the operations that violate a rule, each with its reason. */
+/** Returns the operations that violate a rule, each with its reason. */
 function violationsOf(
   operationsByName: Iterable<[string, Operation]>,
   check: (operation: Operation, name: string) => void,
@@ -59,7 +59,7 @@ const paramsOf = (operation: Operation): [string, Schema][] => [
 const resultOf = (operation: Operation): [string, Schema][] => [
   ...partsOf(jsonSchemaOf(operation.result, 'output')),
 ];
-/** Answers the paths of the schemas that violate a rule. */
+/** Returns the paths of the schemas that violate a rule. */
 const against = (parts: [string, Schema][], breaks: (part: Schema) => boolean): string[] =>
   parts.filter(([, part]) => breaks(part)).map(([at]) => at);
 

@@ -61,7 +61,7 @@ function brief(schema: Schema): Shape {
 }
 
 /**
- * Answers the text of surface.generated.json: records by name, and each operation with everything that
+ * Returns the text of surface.generated.json: records by name, and each operation with everything that
  * clients depend on.
  */
 export function surfaceText(): string {

@@ -11,7 +11,7 @@ const visitOf = (person: Person | string, visit: Partial<Visit> = {}): Visit => 
   tokenHash: createHash('sha256')
     .update(typeof person === 'string' ? person : person.me.token)
     .digest(),
-  // No statement here names it.
+  // A random organization: no statement of these tests names the organization.
   orgId: newId(),
   rights: null,
   orgRank: 1,
@@ -233,7 +233,7 @@ describe('row security, with no query asking for an organization', () => {
     await expect(write(sql`update members set org_id = ${others.orgId}`)).rejects.toEqual(
       refusedWith('42501'),
     );
-    // The only connection of this pool was in an organization; it is in none now.
+    // Checks that the pool's only connection has left the organization.
     expect((await pool.query('select 1 from members')).rows).toEqual([]);
     await pool.end();
   });
@@ -307,7 +307,7 @@ describe('a transaction', () => {
       });
     await expect(insertMany('team 100')).rejects.toMatchObject({ constraint: 'teams_name' });
     expect(await teams(orgId)).toEqual([]);
-    // Three portions, and the rollback.
+    // The session has sent three portions and the rollback.
     expect(sent).toHaveBeenCalledTimes(4);
 
     await insertMany('last');
@@ -320,7 +320,7 @@ describe('a transaction', () => {
       await session.writeNow();
       expect((await count(session, 'teams')).count).toBe(0);
     });
-    // Three portions by their size, the count, and COMMIT.
+    // Seven sends from before and five more: three portions limited by size, the count, and COMMIT.
     expect(sent).toHaveBeenCalledTimes(12);
     await pool.end();
   });
@@ -378,7 +378,7 @@ describe('a transaction', () => {
     );
     await expect(at).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(await teams(orgId)).toEqual([]);
-    // The pool keeps nothing of either.
+    // The pool does not keep the broken connection of either transaction.
     await expect(enter(ana)).resolves.toBeDefined();
   });
 });

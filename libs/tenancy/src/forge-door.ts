@@ -12,7 +12,7 @@ export interface ForgeDoor {
   readonly organizationKey: Buffer;
 }
 
-/** Finds a connection; undefined if it never existed or was removed. */
+/** Finds a forge connection by its id. Returns undefined if the connection never existed or was removed. */
 export const findForgeDoor = (pool: Pool, connectionId: string): Promise<ForgeDoor | undefined> =>
   findOnNodes(
     pool,

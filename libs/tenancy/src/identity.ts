@@ -45,7 +45,7 @@ export const reachOf = ({
 
 type Found = Omit<Identity, 'tokenHash' | 'session' | 'resource'>;
 
-/** The columns of `i` that form a Found. */
+/** The columns of the alias `i` that form a value of the type Found. */
 const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id as "memberId", i.agent_id as "agentId",
   i.member_name as "memberName", i.agent_name as "agentName", i.scopes, i.project_ids as "projectIds",
   i.may_read_inbox as "mayReadInbox"`;
@@ -109,8 +109,8 @@ export async function identifySession(
 export type UsedToken = Pick<Identity, 'orgId' | 'tokenHash'>;
 
 /**
- * The maximum age of a cached placement, in milliseconds. A use may then be recorded on a server that the
- * organization has left.
+ * The maximum age of a cached placement, in milliseconds. After a move, the use of a token may still be
+ * recorded on the old server for this time.
  */
 const placesAgeMillis = 60_000;
 

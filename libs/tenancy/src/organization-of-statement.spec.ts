@@ -27,8 +27,9 @@ describe('the organization of a statement', () => {
     expect(await asOperator(world.database.owner, (_db, within) => within(orgId).one(named))).toEqual(
       asNamed,
     );
-    // Statements name the organization that the token was authenticated for; row-level security uses the
-    // token's own. Here the named one is wrong, and the other applies.
+    // Statements name the organization of the authenticated token, but row-level security uses the
+    // organization that the database finds for the token. Here the named organization is wrong, and row-level
+    // security still applies the correct one.
     const other = newId();
     const seen = await inOrganization(pool, { ...visit, orgId: other }, async (db) => ({
       named: await db.one(named),

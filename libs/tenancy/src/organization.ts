@@ -42,7 +42,7 @@ export interface Visit {
   readonly orgId: string;
   /** The cached rights of the token, updated by the answer of the check; null forces a full check. */
   readonly rights: RememberedRights | null;
-  /** The lowest sufficient rank in the organization; 1 is viewer. */
+  /** The lowest sufficient rank of the member in the organization; rank 1 is viewer. */
   readonly orgRank: number;
   /**
    * The record whose project decides, and the lowest sufficient rank there; null if the call concerns no
@@ -91,7 +91,7 @@ const andPosition = sql.part`, ${position}`;
 /** A kind of authorization check: the statement to send first, and how to read its answer. */
 export interface WayIn<Found> {
   readonly effect: Visit['effect'];
-  /** The organization that the statements name; null if only the check's answer tells it. */
+  /** The organization that the statements name. Null if only the answer of the authorization check reveals it. */
   readonly orgId: string | null;
   readonly enter: Part;
   readonly claim: Part | null;
@@ -190,7 +190,8 @@ export class Session<Found = Entry> implements Db {
   /** Sends the deferred statements before the next ones, so that those see their effect. */
   flush(): void {
     for (const statement of this.postponed.splice(0)) {
-      // Its failure fails the whole pipeline, and the caller of another statement in it receives the error.
+      // If this statement fails, the whole pipeline fails. The caller of another statement in it receives the
+      // error.
       this.run(statement).catch(() => undefined);
     }
   }

@@ -33,7 +33,10 @@ async function rememberer(person: Person) {
 const refusedWith = (sqlState: string) => expect.objectContaining({ name: 'BurstError', sqlState });
 
 let people: People;
-/** Chloé has a role in it directly, Dan by his team, and the others by their role in the organization. */
+/**
+ * A project in which Chloé has a direct role, Dan has a role by his team, and the others by their role in the
+ * organization.
+ */
 let projectId: string;
 let teamId: string;
 beforeEach(async () => {
@@ -220,7 +223,8 @@ describe('a call that begins when the change is committed', () => {
     await call();
     await call();
     const values = [person.me.memberId, projectId, teamId, people.orgId];
-    // A parameter that a statement does not use has no type.
+    // The values are written into the text, because Postgres cannot infer the type of a parameter that the
+    // statement does not use.
     const literal = change.replaceAll(
       /\$(\d)/g,
       (_all, index: string) => `'${values[Number(index) - 1] ?? ''}'`,
@@ -277,7 +281,7 @@ describe('every table that the door goes by, beyond the target itself,', () => {
       `select proname as name, prosrc as body from pg_proc where pronamespace = 'app'::regnamespace`,
     );
     const bodies = new Map(functions.map(({ name, body }) => [name, body.replaceAll(/--.*/g, '')]));
-    // The location of the record is looked up in each call.
+    // Leaves out this function: it only finds the project of a target and runs in every call.
     const seen = new Set(['find_target']);
     const read = new Set<string>();
     const follow = (name: string): void => {
@@ -296,7 +300,8 @@ describe('every table that the door goes by, beyond the target itself,', () => {
        group by 1 order by 1`,
     );
     expect(read.size).toBe(6);
-    // 8 is delete, 16 is update. Removing a member also removes its tokens, which are watched.
+    // The events are bits of pg_trigger.tgtype: 8 is delete, 16 is update. `members` needs no delete trigger,
+    // because removing a member also removes its tokens, which have one.
     expect(watched).toEqual([...read].sort().map((name) => ({ name, events: name === 'members' ? 16 : 24 })));
   });
 });

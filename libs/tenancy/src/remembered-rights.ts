@@ -29,7 +29,10 @@ class Rights {
   readonly epoch: string;
   readonly expiresAt: string | null;
   private readonly ranks = new LRUCache<string, number>({ max: mostProjects });
-  /** The projects in which the token has at least a given rank, formatted as a Postgres array. */
+  /**
+   * The projects in which the token has at least a given rank, by rank. Each value is formatted as a Postgres
+   * array.
+   */
   private readonly texts = new Map<number, string>();
 
   constructor(orgRole: OrgRole, epoch: string, expiresAt: string | null) {
@@ -90,7 +93,8 @@ export class RememberedRights {
     target: { readonly kind: string; readonly rank: number } | null,
   ): { readonly told: Told; readonly learn: (row: RightsRow) => OrgRole } {
     const { rights, reach, orgId } = this;
-    // The platform is not a record; its access is checked in full each time.
+    // Cached rights do not cover the platform, because it is not a record. Access to it is checked in full
+    // each time.
     const isEnough =
       rights !== null && orgRank(rights.orgRole) >= needed && target?.kind !== 'platform' && orgId !== null;
     if (!isEnough) return { told: [reach, null, null, null, null], learn: (row) => this.learn(null, row) };

@@ -105,7 +105,7 @@ describe('a project that was deleted', () => {
     const removal = { table: 'projects' as const, key: { org_id: orgId, id }, signal };
     const caller = await world.database.owner.connect();
     try {
-      // A locked row keeps the first process in its portion.
+      // A row that this caller has locked makes the first process wait inside its portion.
       await caller.query('begin');
       await caller.query(
         'select from comment_reactions where comment_id in (select c.id from comments c join stories s on s.id = c.story_id where s.project_id = $1) for update',
@@ -135,8 +135,8 @@ describe('a project that was deleted', () => {
       removeInPortions(world.database.app, { ...removal, onPortion }),
       removeInPortions(world.database.app, removal),
     ]);
-    // A process that gives way leaves the rest to the one that is removing the row, so that the last of them
-    // completes it.
+    // A process that gives way leaves the rest to the process that is removing the row. So the last process
+    // completes the removal.
     expect([...two, ...(await Promise.all(others))]).toContain(true);
     expect(await world.rows('select from projects where id = $1', id)).toEqual([]);
   });

@@ -122,7 +122,7 @@ async function findChildren(
 }
 
 async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Key[]): Promise<void> {
-  // The rows that count these rows are deleted as well, so they need not be updated.
+  // Turns off the triggers that maintain counts. The rows with the counts are deleted as well.
   await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
   const table = sql.word(name);
   const on = primaryKey.map((column) => sql.part`t.${sql.word(column)} = k.${sql.word(column)}`);

@@ -56,7 +56,7 @@ describe('the role of signing in', () => {
        where table_schema = 'sign_in' and has_column_privilege('muster_door', format('sign_in.%I', table_name), column_name, 'select')
        group by 1 order by 1`,
     );
-    // Links, clients and data of issuers are not readable; of pending copies only the id is.
+    // The role cannot read links, OAuth clients and data of issuers. Of `unsent`, it can read only the id.
     expect(read.map(({ name }) => name)).toEqual(['accounts', 'passkeys', 'peers', 'sessions', 'unsent']);
   });
 });
@@ -70,7 +70,7 @@ describe('a session', () => {
       chloe.me.memberId,
     );
     expect(member?.account_id).toBe(account);
-    // Changing the address does not make it another person.
+    // The member keeps the account when the e-mail address changes.
     await world.rows(`update members set email = 'else@acme.example' where id = $1`, chloe.me.memberId);
     expect(await enter()).toMatchObject({ memberId: chloe.me.memberId });
   });

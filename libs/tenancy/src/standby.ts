@@ -94,7 +94,8 @@ export function createStandby(options: StandbyOptions): Standby {
         ${position}::pg_lsn, ${orgId}, ${epoch}, ${kind}, ${ref}, ${projects})`,
       read: (row) => {
         const { at, target_id, project_id, moves, stands_at } = row as StandbyRow;
-        // A read of several pipelines runs the check with each; its position is that of the first.
+        // A read of several pipelines runs the check with each pipeline. The read's position is that of the
+        // first one.
         if (stood.moves === -1) [stood.position, stood.moves] = [stands_at, moves];
         const orgRole = learn({
           org_role: null,

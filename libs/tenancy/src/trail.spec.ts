@@ -159,7 +159,7 @@ describe('the trail', () => {
     expect(followed.map(({ seq }) => seq)).toEqual(
       Array.from({ length: followed.length }, (_, index) => index + 1),
     );
-    // Events of one transaction are consecutive.
+    // The trail entries grouped by transaction. Events of one transaction are consecutive.
     const groups = followed.map(({ title }) => title.split('.')[0]);
     expect(groups.filter((group, index) => group !== groups[index - 1])).toEqual([...new Set(groups)]);
   });

@@ -1,4 +1,7 @@
-/** Declares callers who wait for a stream to advance, for both kinds of streams. */
+/**
+ * Types of callers who wait for a stream to advance. The stream is an execution's stream or an organization's
+ * activity.
+ */
 
 /**
  * The maximum age of a cached placement, in milliseconds. After it, the stream of an organization that has
@@ -28,7 +31,7 @@ export interface ActivityPosition {
 
 export type Position = ExecutionPosition | ActivityPosition;
 
-/** One caller who waits at a position. */
+/** A caller who waits for a stream to advance beyond a position. */
 export interface Follower<At extends Position> {
   readonly waiter: Waiter;
   readonly position: At;

@@ -19,7 +19,7 @@ export const refusals: Readonly<
   transfers_exhausted: () => forbidden('transfers_exhausted'),
 };
 
-/** Answers the refusal of an activation; undefined if the machine got the license. */
+/** Returns the refusal of an activation; undefined if the machine got the license. */
 export function refusedWith({
   state,
   leaseSeconds,

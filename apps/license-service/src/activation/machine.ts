@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
 export const longestMachineId = 256;
 
-/** Answers why a text is not a valid machine ID; undefined if it is valid. */
+/** Returns why a text is not a valid machine ID; undefined if it is valid. */
 export function machineIdProblem(text: string): string | undefined {
   if (text.trim() === '') return 'must not be empty';
   if (Buffer.byteLength(text) > longestMachineId) return `must be at most ${longestMachineId} bytes long`;
@@ -38,9 +38,9 @@ export function createMachineHasher(pepper: string | Buffer, before: string | Bu
   };
 }
 
-/** Answers the last four characters of a long machine ID, for people who compare. A short ID is hidden entirely. */
+/** Returns the last four characters of a long machine ID, for people who compare. A short ID is hidden entirely. */
 export const hintOfMachine = (machineId: string): string =>
   machineId.length >= 12 ? `…${machineId.slice(-4)}` : '…';
 
-/** Answers the mark of a machine in certificates. Only a program that knows the machine ID can match it. */
+/** Returns the mark of a machine in certificates. Only a program that knows the machine ID can match it. */
 export const machineMark = (machineId: string): string => hash('sha256', machineId, 'base64url');

@@ -1,7 +1,7 @@
 import { badRequest } from '@muster/http';
 import { machineIdProblem } from './machine.ts';
 
-/** Validators of the fields of a body or query. Each answers the problem of a value, or undefined. */
+/** Validators of the fields of a body or query. Each returns the problem of a value, or undefined. */
 type Fields<Name extends string> = Readonly<Record<Name, (value: string) => string | undefined>>;
 
 const emptyProblem = (value: string): string | undefined =>

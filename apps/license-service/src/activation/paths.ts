@@ -1,4 +1,4 @@
-/** Handlers of the three activation paths. Each runs one statement and answers its result. */
+/** Handlers of the three activation paths. Each runs one statement and returns its result. */
 import { newId, type Pool } from '@muster/driver';
 import { type FastifyReply } from 'fastify';
 import { expiresAtOf, notActivated, refusals, refusedWith, unknownKey } from './answers.ts';

@@ -27,7 +27,7 @@ export interface Path {
   readonly answer: (asked: Asked) => Promise<Answer>;
 }
 
-/** Validates a request. Answers it, or undefined and the error. */
+/** Validates a request. Returns the valid request, or undefined and the error. */
 export function understand(
   path: Path,
   request: FastifyRequest,

@@ -17,19 +17,19 @@ import { checkLicense, type Claim } from './statements.ts';
 export interface ActivationOptions {
   readonly pool: Pool;
   readonly limiter: Limiter;
-  /** Answers the opened secrets and products; undefined until the service has read them. */
+  /** Returns the opened secrets and products; undefined until the service has read them. */
   readonly opened: () => Opened | undefined;
   readonly certificateSeconds: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** Answers true for a refusal of a machine that does not own the key. The rate limiter counts it as a failure. */
+/** Returns true for a refusal of a machine that does not own the key. The rate limiter counts it as a failure. */
 const isGuess = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.code === 'not_found' || error.details.reason === 'active_on_another_machine');
 
-/** Answers true if the machine holds a slot or may get one. Attacks on a key must not lock such a machine out. */
+/** Returns true if the machine holds a slot or may get one. Attacks on a key must not lock such a machine out. */
 async function mayAsk(pool: Pool, claim: Claim): Promise<boolean> {
   const seen = await checkLicense(pool, claim);
   return seen !== undefined && (seen.holder || seen.state === 'unactivated');

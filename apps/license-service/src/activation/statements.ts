@@ -166,7 +166,7 @@ function numbered<Row>(text: string): (values: readonly unknown[]) => Query<Row>
 const activatingQuery = numbered<Granted>(activating);
 const releasingQuery = numbered<Released>(releasing);
 
-/** Reads the state of a license without changing it. Answers undefined if no license has this key. */
+/** Reads the state of a license without changing it. Returns undefined if no license has this key. */
 export const checkLicense = async (
   pool: Pool,
   { keyHash, machineHashes }: Claim,
@@ -193,7 +193,7 @@ export const activateLicense = async (pool: Pool, activation: Activation): Promi
 export const activateWithin = (db: Db, activation: Activation): Promise<Granted | undefined> =>
   db.find(activatingQuery(valuesOf(activation)));
 
-/** Frees the slot of the machine within the transfer limit. Repeating the call answers the same result. */
+/** Frees the slot of the machine within the transfer limit. Repeating the call returns the same result. */
 export const releaseLicense = async (
   pool: Pool,
   { keyHash, machineHashes, eventId }: Claim & { readonly eventId: string },

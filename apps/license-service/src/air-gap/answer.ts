@@ -40,7 +40,7 @@ export interface Answering {
   readonly product?: string;
 }
 
-/** Activates the license. Answers the grant or the refusal, and the product if it is known. */
+/** Activates the license. Returns the grant or the refusal, and the product if it is known. */
 async function activate(
   db: Db,
   opened: Opened,

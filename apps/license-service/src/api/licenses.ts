@@ -131,7 +131,7 @@ const find = operation({
   },
 });
 
-/** Answers the last four symbols of a typed key, parsed as leniently as whole keys. */
+/** Returns the last four symbols of a typed key, parsed as leniently as whole keys. */
 export const endingOf = (typed: string): string =>
   typed
     .replaceAll(/[^0-9a-z]/gi, '')
@@ -170,7 +170,7 @@ const history = operation({
   },
 });
 
-/** Defines an operation that changes one license and answers the changed license. */
+/** Defines an operation that changes one license and returns the changed license. */
 const changing = <Shape extends z.ZodRawShape>(
   path: string,
   [summary, description]: readonly [string, string?],

@@ -20,7 +20,7 @@ const answers: Readonly<Record<string, (message: string) => ApiError>> = {
 
 const sentence = (message: string): string => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
-/** Answers the API error of an expected error; undefined for a fault of the service. */
+/** Returns the API error of an expected error; undefined for a fault of the service. */
 export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof Refused)

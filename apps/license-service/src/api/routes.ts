@@ -65,7 +65,7 @@ async function callerOf(
   return token;
 }
 
-/** Answers the public URL of this service, without a trailing slash. */
+/** Returns the public URL of this service, without a trailing slash. */
 export const baseUrlOf = ({ baseUrl }: Pick<OperatorsOptions, 'baseUrl'>, request: FastifyRequest): string =>
   (baseUrl ?? `${request.protocol}://${request.host}`).replace(/\/+$/, '');
 

@@ -67,7 +67,7 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
   const memory = createMemoryStore();
   const redis = redisUrl === undefined ? undefined : createSharedStore({ redisUrl, timeoutMillis, onRedis });
 
-  /** Takes the tokens. Answers the store that counted them and the quotas. */
+  /** Takes the tokens. Returns the store that counted them and the quotas. */
   const take = async (costs: readonly Named[], optional: number): Promise<[Store, readonly Quota[]]> =>
     (await redis?.ask(async (store): Promise<[Store, readonly Quota[]]> => [
       store,

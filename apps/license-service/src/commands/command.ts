@@ -60,7 +60,7 @@ export const productIn = (options: Options): string | undefined => text(options,
 export const withId = (command: Command): Command =>
   command.option('--id <id>', 'the license by its id; else its key is read from standard input');
 
-/** Answers the license given by --id or else by the key on standard input. */
+/** Returns the license given by --id or else by the key on standard input. */
 export async function refOf(
   { readLines }: Pick<Context, 'readLines'>,
   options: Options,

@@ -121,7 +121,7 @@ async function importRows(
   return done.sort((one, other) => one.row.line - other.row.line);
 }
 
-/** Answers the report of a row, without its key. */
+/** Returns the report of a row, without its key. */
 const reported = ({ row: { line, orderRef }, outcome }: Done) => ({
   ...{ line, orderRef, outcome: outcome.kind },
   ...(outcome.kind === 'refused' ? { problem: outcome.problem } : { id: outcome.id }),

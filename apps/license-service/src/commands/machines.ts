@@ -77,7 +77,7 @@ export const releaseCommand: LicenseCommand = {
   },
 };
 
-/** Answers the machine ID of --machine. Throws if it is invalid. */
+/** Returns the machine ID of --machine. Throws if it is invalid. */
 export function machineOf(options: Options): string {
   const machineId = text(options, 'machine') ?? '';
   const problem = machineIdProblem(machineId);

@@ -63,7 +63,7 @@ export const withTerm = (command: Command): Command =>
     .option('--expires <time>', 'until a time, or the beginning of a day (UTC): 2027-12-31', toTime)
     .option('--perpetual', 'for ever');
 
-/** Answers the term from the options; undefined without one. Throws if there are several. */
+/** Returns the term from the options; undefined without one. Throws if there are several. */
 export function termOf(options: Options): Term | undefined {
   const seconds = number(options, 'for');
   const expiresAt = text(options, 'expires');

@@ -11,7 +11,7 @@ const values = new Map<string, number>([
 ]);
 
 /**
- * Answers the value of a typed character; undefined if it is not a symbol. Only ASCII is accepted. Characters such as
+ * Returns the value of a typed character; undefined if it is not a symbol. Only ASCII is accepted. Characters such as
  * `ſ`, `ı` or a fullwidth `Ａ` become ASCII by toUpperCase or normalization, but are a typo or an attack.
  */
 export const valueOf = (character: string): number | undefined => values.get(character);

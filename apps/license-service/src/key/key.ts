@@ -28,11 +28,11 @@ const toKey = (symbols: readonly number[]): Key =>
 const symbolsOf = (prefix: string): readonly number[] =>
   Array.from(prefix, (character) => valueOf(character) ?? 0);
 
-/** Answers the prefix of a key, which identifies its product. */
+/** Returns the prefix of a key, which identifies its product. */
 export const prefixOf = (key: Key): string => key.slice(0, prefixLength);
 
 /**
- * Answers true if a key typed without its prefix could belong to either product. The code is linear, so this is true
+ * Returns true if a key typed without its prefix could belong to either product. The code is linear, so this is true
  * exactly if both prefixes contribute the same check symbols.
  */
 export function isMistakenFor(one: string, other: string): boolean {
@@ -153,7 +153,7 @@ function readSymbols(
   return isPrefixed(symbols, prefixes) ? { kind: 'key', key: toKey(symbols) } : { kind: 'none' };
 }
 
-/** Answers the typo at a place if the corrected key has one of the prefixes. */
+/** Returns the typo at a place if the corrected key has one of the prefixes. */
 function typoAt(
   place: number,
   symbol: number,
@@ -178,14 +178,14 @@ function kindOf(text: string): ParsedKey['kind'] {
   return parseKey(text, [usualPrefix, prefix.toUpperCase()]).kind;
 }
 
-/** Answers true if a text is a key of any product, judging only by its check symbols. */
+/** Returns true if a text is a key of any product, judging only by its check symbols. */
 export const isKey = (text: string): boolean => kindOf(text) === 'key';
 
-/** Answers true if a text is a key of any product or a key with one wrong symbol. */
+/** Returns true if a text is a key of any product or a key with one wrong symbol. */
 export const isKeyLike = (text: string): boolean => kindOf(text) !== 'none';
 
 /** Hashes a key for storage. 115 random bits need no salt, because NIST SP 800-63B requires 112. */
 export const hashOfKey = (key: Key): Buffer => hash('sha256', key, 'buffer');
 
-/** Answers the last four symbols of a key, by which people tell keys apart. */
+/** Returns the last four symbols of a key, by which people tell keys apart. */
 export const hintOfKey = (key: Key): string => key.slice(-4);

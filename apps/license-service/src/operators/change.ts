@@ -76,7 +76,7 @@ export async function revoke(db: Db, ref: LicenseRef, reason: string | null): Pr
   });
 }
 
-/** Answers true if this license was already renewed for this order. */
+/** Returns true if this license was already renewed for this order. */
 const isRenewedFor = async (db: Db, { id }: License, order: string): Promise<boolean> =>
   (
     await db.all(sql`select from licenses.license_events

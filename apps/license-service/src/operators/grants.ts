@@ -113,7 +113,7 @@ const isGrantedTo = ({ issuer, subject, claims }: Person) =>
   sql`${isGood} and case when claim = 'email' then issuer = ${issuer} and subject = ${subject}
     else claim || '=' || value = any (${claims}::text[]) end`;
 
-/** Answers the current scopes of a person by product. Products without a grant are missing. */
+/** Returns the current scopes of a person by product. Products without a grant are missing. */
 export async function rightsOf(db: Db, person: Person): Promise<ReadonlyMap<string, readonly Scope[]>> {
   const rows = await db.all(sql<{
     product: string;

@@ -60,7 +60,7 @@ async function look(db: Db, product: string, batch: readonly Incoming[]) {
   };
 }
 
-/** Answers the plans of a batch by name. Creates a missing plan if a row has a term. */
+/** Returns the plans of a batch by name. Creates a missing plan if a row has a term. */
 async function plansOf(db: Db, product: string, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
   const plans = new Map<string, Plan>();
   for (const { plan: name, term } of batch) {
@@ -109,7 +109,7 @@ async function insert(db: Db, product: string, made: readonly New[]): Promise<Se
 }
 
 /**
- * Imports a batch in one transaction and answers the outcome of each row. Importing the same rows again changes nothing.
+ * Imports a batch in one transaction and returns the outcome of each row. Importing the same rows again changes nothing.
  * For a dry run the caller rolls the transaction back.
  */
 export async function importBatch(

@@ -42,7 +42,7 @@ export interface IssueResult {
   readonly isNewPlan: boolean;
 }
 
-/** Answers the columns `duration_seconds` and `expires_at` of a term. Both are null if it never ends. */
+/** Returns the columns `duration_seconds` and `expires_at` of a term. Both are null if it never ends. */
 export const columnsOf = (term: Term): [number | null, string | null] => [
   term.kind === 'for' ? term.seconds : null,
   term.kind === 'until' ? term.expiresAt : null,

@@ -55,7 +55,7 @@ const tables = sql`licenses.licenses l cross join lateral (
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Answers the SQL condition of a reference. An error names the place of a typo, never the typed key. */
+/** Returns the SQL condition of a reference. An error names the place of a typo, never the typed key. */
 async function matching(db: Db, ref: LicenseRef): Promise<Part> {
   if ('id' in ref) {
     if (uuid.test(ref.id)) return sql`id = ${ref.id}`;
@@ -93,7 +93,7 @@ export async function lockLicense(db: Db, ref: LicenseRef): Promise<License> {
 
 export type LicenseState = 'unactivated' | 'active' | 'expired' | 'suspended' | 'revoked';
 
-/** Answers the state of a license in one word, for lists. */
+/** Returns the state of a license in one word, for lists. */
 export const stateOf = ({ status, isExpired, boundAt }: License): LicenseState => {
   if (status !== 'active') return status;
   if (isExpired) return 'expired';

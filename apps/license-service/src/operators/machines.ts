@@ -20,7 +20,7 @@ export const heldMachines = (db: Db, licenseId: string): Promise<Machine[]> =>
        offline_until as "offlineUntil"
      from licenses.held_machines where license_id = ${licenseId} order by slot`);
 
-/** Answers the slot of this machine; undefined if it has none. */
+/** Returns the slot of this machine; undefined if it has none. */
 export async function slotOf(
   db: Db,
   licenseId: string,

@@ -14,7 +14,7 @@ const textOf = (error: object, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Answers why Postgres did not answer, as the start of a sentence; undefined for all other errors. */
+/** Returns why Postgres did not answer, as the start of a sentence; undefined for all other errors. */
 export function outageOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const code = textOf(error, 'code');

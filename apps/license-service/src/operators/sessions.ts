@@ -25,7 +25,7 @@ export interface Browser {
 /** The holder of a session. The trail records `name`. */
 export type Who = { readonly token: OperatorToken } | { readonly person: Person; readonly name: string };
 
-/** Starts a session, ends the previous one of the browser, and answers the new secret. */
+/** Starts a session, ends the previous one of the browser, and returns the new secret. */
 export async function beginSession(db: Db, who: Who, browser: Browser): Promise<string> {
   if (browser.before !== undefined) await endSession(db, browser.before);
   const secret = randomBytes(32).toString('base64url');
@@ -66,7 +66,7 @@ interface Row {
 }
 
 /**
- * Answers the holder of a session secret; undefined if the session is unknown or over, or its holder has no rights.
+ * Returns the holder of a session secret; undefined if the session is unknown or over, or its holder has no rights.
  * `issuer` is the operators' current issuer. A session counts only if that issuer started it. Without an issuer, only
  * sessions by token count.
  */
@@ -140,7 +140,7 @@ export async function revokeSession(db: Db, id: string): Promise<ShownSession> {
   return session;
 }
 
-/** Revokes all active sessions and answers their number. */
+/** Revokes all active sessions and returns their number. */
 export const revokeAllSessions = async (db: Db): Promise<number> =>
   (
     await db.all(
@@ -148,7 +148,7 @@ export const revokeAllSessions = async (db: Db): Promise<number> =>
     )
   ).length;
 
-/** Stores the state of a sign-in in progress and answers the nonce for the cookie of the browser. */
+/** Stores the state of a sign-in in progress and returns the nonce for the cookie of the browser. */
 export async function beginFlow(db: Db, payload: object, seconds: number): Promise<string> {
   const nonce = randomBytes(32).toString('base64url');
   await db.all(sql`insert into licenses.operator_flows (hash, payload, expires_at)
@@ -156,7 +156,7 @@ export async function beginFlow(db: Db, payload: object, seconds: number): Promi
   return nonce;
 }
 
-/** Removes and answers the state of a sign-in; undefined if it is unknown or expired. */
+/** Removes and returns the state of a sign-in; undefined if it is unknown or expired. */
 export async function endFlow<Payload>(db: Db, nonce: string | undefined): Promise<Payload | undefined> {
   if (nonce === undefined) return undefined;
   const row = await db.find(
@@ -168,7 +168,7 @@ export async function endFlow<Payload>(db: Db, nonce: string | undefined): Promi
   return row?.payload;
 }
 
-/** Deletes a batch of long expired sessions and abandoned sign-ins. Answers true if more may remain. */
+/** Deletes a batch of long expired sessions and abandoned sign-ins. Returns true if more may remain. */
 export async function forgetSessions(db: Db): Promise<boolean> {
   const sessions = await db.all(sql`delete from licenses.operator_sessions where id in (
        select id from licenses.operator_sessions

@@ -68,7 +68,7 @@ export async function revokeToken(db: Db, id: string): Promise<OperatorToken> {
 
 const usedAgainSeconds = 60;
 
-/** Answers the token of a secret and notes its use; undefined if it is unknown, revoked or expired. */
+/** Returns the token of a secret and notes its use; undefined if it is unknown, revoked or expired. */
 export async function findToken(db: Db, secret: string): Promise<OperatorToken | undefined> {
   const secretHash = hashOfToken(secret);
   if (secretHash === undefined) return undefined;
@@ -80,7 +80,7 @@ export async function findToken(db: Db, secret: string): Promise<OperatorToken |
   return token;
 }
 
-/** Answers the token of a support session by its ID; undefined if it is revoked or expired. */
+/** Returns the token of a support session by its ID; undefined if it is revoked or expired. */
 export async function tokenOfId(db: Db, id: string): Promise<OperatorToken | undefined> {
   const token = await db.find(
     sql<OperatorToken>`select ${columns} from licenses.operator_tokens where id = ${id}`,

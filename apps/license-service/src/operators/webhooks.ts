@@ -19,11 +19,11 @@ export interface Endpoint {
 /** Encrypts and decrypts the signing secrets of endpoints. */
 export interface Sealing {
   readonly seal: (endpointId: string, secret: string) => Buffer;
-  /** Answers undefined if the secret was sealed with a key that no longer exists. */
+  /** Returns undefined if the secret was sealed with a key that no longer exists. */
   readonly open: (endpointId: string, sealed: Buffer) => string | undefined;
 }
 
-/** Answers the name under which the secret of an endpoint is sealed. */
+/** Returns the name under which the secret of an endpoint is sealed. */
 export const nameOfEndpoint = (endpointId: string): string => `webhook ${endpointId}`;
 
 /** Creates the sealing of these secrets. The first one seals; all of them open. */
@@ -132,7 +132,7 @@ export async function deleteEndpoint(
   await db.all(sql`delete from licenses.webhook_endpoints where id = ${id}`);
 }
 
-/** Answers the URL and the signing secrets of an endpoint. */
+/** Returns the URL and the signing secrets of an endpoint. */
 export async function addressOf(
   db: Db,
   sealing: Sealing,

@@ -14,7 +14,7 @@ const mostBytes = longestRequest + 4_096;
 
 const field = 'request';
 
-/** Answers the file of the form, or an empty text without one. Rejects if the form is incomplete. */
+/** Returns the file of the form, or an empty text without one. Rejects if the form is incomplete. */
 const fileIn = (contentType: string, body: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -75,7 +75,7 @@ export interface Answered {
   readonly refused: string | undefined;
 }
 
-/** Answers the uploaded request. Throws Refused if it is for another license. */
+/** Returns the uploaded request. Throws Refused if it is for another license. */
 export async function answerUpload(
   db: Db,
   opened: Opened,

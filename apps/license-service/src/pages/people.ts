@@ -44,7 +44,7 @@ export interface OperatorsIssuer extends Issuer {
 }
 
 export interface People {
-  /** Answers the session cookie settings. Throws if the connection is not secure. */
+  /** Returns the session cookie settings. Throws if the connection is not secure. */
   readonly cookieFor: (request: FastifyRequest) => SessionCookie;
   readonly sessionOf: (db: Db, request: FastifyRequest) => Promise<Supporter | undefined>;
   readonly signInPage: (request: FastifyRequest) => Page;
@@ -62,11 +62,11 @@ interface Flow extends IssuerQuestion {
 const Address = z.email().max(320);
 const mostOfSubject = 255;
 
-/** Answers the values of a claim, which may be a single value or a list. */
+/** Returns the values of a claim, which may be a single value or a list. */
 const valuesOf = (claim: unknown): string[] =>
   [claim].flat().filter((one): one is string => typeof one === 'string');
 
-/** Answers the verified e-mail address of a person; undefined if the issuer has none. */
+/** Returns the verified e-mail address of a person; undefined if the issuer has none. */
 const addressOf = ({ email, isVerified }: IssuerAnswer): string | undefined => {
   const read = Address.safeParse(email);
   return read.success && isVerified === true ? read.data : undefined;
@@ -79,7 +79,7 @@ export interface PeopleOptions extends OperatorsOptions {
   readonly sender: Sender;
 }
 
-/** Answers the session cookie settings. Throws Refused if the connection is not secure. */
+/** Returns the session cookie settings. Throws Refused if the connection is not secure. */
 function cookieFor(options: PeopleOptions, request: FastifyRequest): SessionCookie {
   const baseUrl = baseUrlOf(options, request);
   try {
@@ -111,7 +111,7 @@ const pageFor = ({ issuer }: PeopleOptions, request: FastifyRequest, problem?: s
   });
 };
 
-/** Starts the session of an authenticated person and answers its secret, or a page if they have no grant. */
+/** Starts the session of an authenticated person and returns its secret, or a page if they have no grant. */
 async function admit(db: Db, answer: IssuerAnswer, browser: Browser): Promise<string | Page> {
   const { subject, claims: said } = answer;
   const claims = (await claimsAskedFor(db))

@@ -22,7 +22,7 @@ export function sealText(
   return `${text}.${macOf(secret, `${text}.${boundTo}`).toString('base64url')}`;
 }
 
-/** Answers the unverified `what` of a token, which is needed to look up the value that it is bound to. */
+/** Returns the unverified `what` of a token, which is needed to look up the value that it is bound to. */
 export const namedIn = (text: string): string => text.split('.')[0] ?? '';
 
 export function isSealed(secrets: readonly (string | Buffer)[], text: string, boundTo = ''): boolean {

@@ -20,7 +20,7 @@ export function openedNow(options: Pick<PeopleOptions, 'opened'>): Opened {
   return opened;
 }
 
-/** Answers the uploaded request file for this license. */
+/** Returns the uploaded request file for this license. */
 export const upload = (
   options: PeopleOptions,
   db: Db,

@@ -26,7 +26,7 @@ const nonceOf = (request: FastifyRequest): string | undefined => {
 };
 
 /**
- * Answers `final` if the service has decided. Otherwise answers `retry`, which a client must not treat as a refusal. An
+ * Returns `final` if the service has decided. Otherwise returns `retry`, which a client must not treat as a refusal. An
  * unknown path also gives `retry`, because its 404 is not about any license.
  */
 const verdictOf = (status: number, isKnownPath: boolean): 'final' | 'retry' =>

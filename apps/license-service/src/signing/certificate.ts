@@ -41,7 +41,7 @@ export const signCertificate = (
   kind: CertificateKind = 'lic1',
 ): string => signText(key, kind, payload);
 
-/** Verifies a certificate and answers its payload, even if it has expired; undefined if it is invalid. */
+/** Verifies a certificate and returns its payload, even if it has expired; undefined if it is invalid. */
 export function readCertificate(
   text: string,
   keyOf: (kid: string) => KeyObject | undefined,

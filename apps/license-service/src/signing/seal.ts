@@ -17,7 +17,7 @@ export function seal(secret: string | Buffer, name: string, plain: Buffer): Buff
   return Buffer.concat([nonce, sealing.getAuthTag(), body]);
 }
 
-/** Decrypts a value. Answers undefined if the secret or the name differs or the value is damaged. */
+/** Decrypts a value. Returns undefined if the secret or the name differs or the value is damaged. */
 export function unseal(secret: string | Buffer, name: string, sealed: Buffer): Buffer | undefined {
   const opening = createDecipheriv(cipher, keyOf(secret), sealed.subarray(0, nonceBytes));
   opening.setAAD(Buffer.from(name));

@@ -35,13 +35,13 @@ export interface Asked {
 export const digestOf = (content: string | Buffer): string =>
   `sha-256=:${hash('sha256', content, 'base64')}:`;
 
-/** Answers true if a text is a valid nonce: 1 to 256 printable ASCII characters. */
+/** Returns true if a text is a valid nonce: 1 to 256 printable ASCII characters. */
 export const isNonce = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
 
 /** The scheme and authority of a target in absolute form, which proxies receive (RFC 9112, 3.2.2). */
 const authority = /^https?:\/\/[^/?#]*/i;
 
-/** Answers the path and query of a target; `/` for targets without a path, such as `*` or an authority. */
+/** Returns the path and query of a target; `/` for targets without a path, such as `*` or an authority. */
 function pathAndQuery(target: string): string {
   if (target.startsWith('/')) return target;
   if (!authority.test(target)) return '/';
@@ -78,7 +78,7 @@ const places = {
 type Place = keyof typeof places;
 type Values = Readonly<Record<Place, string>>;
 
-/** Splits a text at its placeholders and answers a function that fills them in. */
+/** Splits a text at its placeholders and returns a function that fills them in. */
 function cut(text: string): (values: Values) => string {
   const pattern = new RegExp(
     `(${Object.values(places)

@@ -20,7 +20,7 @@ export interface Trial {
   readonly convertedAt: string | null;
 }
 
-/** Answers the trial of a machine and starts it if there is none; undefined if the product has no trials. */
+/** Returns the trial of a machine and starts it if there is none; undefined if the product has no trials. */
 export async function trialOf(
   pool: Pool,
   { product, hasher, machineId }: { product: string; hasher: MachineHasher; machineId: string },
@@ -37,7 +37,7 @@ export async function trialOf(
 
 export const noTrials = (): ApiError => missing('no_trials');
 
-/** Answers the refusal of a trial that is over; undefined if it still runs. */
+/** Returns the refusal of a trial that is over; undefined if it still runs. */
 export function overWith({ convertedAt, now, endsAt }: Trial): ApiError | undefined {
   if (convertedAt !== null) return forbidden('trial_converted');
   return Date.parse(now) >= Date.parse(endsAt) ? forbidden('trial_ended') : undefined;

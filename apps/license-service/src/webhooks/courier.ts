@@ -14,7 +14,7 @@ import { type Happened, messageOf, testMessage } from './message.ts';
 
 export interface CourierOptions {
   readonly pool: Pool;
-  /** Answers the sealing of secrets; undefined until the service has read them. */
+  /** Returns the sealing of secrets; undefined until the service has read them. */
   readonly sealing: () => Sealing | undefined;
   readonly networks: readonly NamedNetwork[];
   readonly logger: Logger;
@@ -25,7 +25,7 @@ export interface CourierOptions {
 export interface Courier {
   /** Starts sending due deliveries without waiting for receivers. */
   readonly begin: () => Promise<void>;
-  /** Sends due deliveries and waits for their outcomes. Answers the number of attempts. */
+  /** Sends due deliveries and waits for their outcomes. Returns the number of attempts. */
   readonly send: () => Promise<number>;
   /** Sends a test message that belongs to no event. */
   readonly test: (endpoint: WebhookEndpoint) => Promise<Tried>;
@@ -122,7 +122,7 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
 
   const take = (which: Which): Promise<Due[]> => inTransaction(pool, (db) => takeDue(db, which));
 
-  /** Delivers batch after batch until one is not full. Answers the number of attempts. */
+  /** Delivers batch after batch until one is not full. Returns the number of attempts. */
   const deliverAll = async (endpointId: string, first: readonly Due[], seals: Sealing): Promise<number> => {
     let count = 0;
     try {
@@ -141,7 +141,7 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
     return count;
   };
 
-  /** Starts deliveries and answers one promise per endpoint with its number of attempts. */
+  /** Starts deliveries and returns one promise per endpoint with its number of attempts. */
   const begin = async (): Promise<Promise<number>[]> => {
     const seals = sealing();
     if (seals === undefined) return [];

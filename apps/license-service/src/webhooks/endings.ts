@@ -15,7 +15,7 @@ const stages = [
 
 /**
  * Records an event for each license that expires soon or has expired, once for each end. Skips licenses that another
- * process has locked. Answers true if more may remain.
+ * process has locked. Returns true if more may remain.
  */
 export async function tellOfEndings(db: Db): Promise<boolean> {
   let isMore = false;
@@ -39,7 +39,7 @@ export async function tellOfEndings(db: Db): Promise<boolean> {
   return isMore;
 }
 
-/** Deletes a batch of deliveries that were settled long ago. Answers true if more may remain. */
+/** Deletes a batch of deliveries that were settled long ago. Returns true if more may remain. */
 export async function forgetDeliveries(db: Db): Promise<boolean> {
   const gone = await db.all(sql`delete from licenses.webhook_deliveries where id in (
        select id from licenses.webhook_deliveries

@@ -49,7 +49,7 @@ enum Json: Codable, Equatable {
         return [UInt8](try encoder.encode(self))
     }
 
-    /// Answers a member; null if it is missing.
+    /// Returns a member; null if it is missing.
     subscript(name: String) -> Json {
         if case .object(let object) = self { return object[name] ?? .null }
         return .null

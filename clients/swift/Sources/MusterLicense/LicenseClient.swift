@@ -166,7 +166,7 @@ public final class LicenseClient: @unchecked Sendable {
         try Json.object(["licenseKey": .text(licenseKey), "machineId": .text(machineId)]).written()
     }
 
-    /// Answers true if an answer is for this key and this machine.
+    /// Returns true if an answer is for this key and this machine.
     private func isMine(_ heard: Heard, _ licenseKey: String) -> Bool {
         let license = heard.said["license"]
         return license["machineId"].asText == machineId && isSameKey(license["key"].asText ?? "", licenseKey)
@@ -250,7 +250,7 @@ public final class LicenseClient: @unchecked Sendable {
         return .yes("service", heard.said["plan"].asText ?? "", certificate)
     }
 
-    /// Answers the certificate of the license or trial.
+    /// Returns the certificate of the license or trial.
     private func certificate(in kept: Kept) -> Certificate? {
         kept.certificate.flatMap { Certificate($0, kept.licenseKey == nil ? .trial : .license, asking.keys) }
     }

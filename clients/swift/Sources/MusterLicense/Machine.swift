@@ -64,7 +64,7 @@ struct Kept {
     var publicKeys: [PublicKey]
     var time: TimeSeen
 
-    /// Answers true if the stored license has this key. A trial has no key.
+    /// Returns true if the stored license has this key. A trial has no key.
     func isOf(_ key: String) -> Bool { licenseKey.map { isSameKey($0, key) } ?? false }
 }
 

@@ -19,7 +19,7 @@ public struct PublicKey {
         self.x = x
     }
 
-    /// Parses a key document of the service for pinning. Answers no keys if it is invalid.
+    /// Parses a key document of the service for pinning. Returns no keys if it is invalid.
     public static func all(in document: Data) -> [PublicKey] {
         all(in: Json.read([UInt8](document))["keys"])
     }
@@ -157,14 +157,14 @@ struct Answer {
 
     func header(_ name: String) -> String { headers[name] ?? "" }
 
-    /// Answers the key ID that the signature names.
+    /// Returns the key ID that the signature names.
     var keyId: String? {
         guard let input = member(header("signature-input"), "license") else { return nil }
         return parameter(input, "keyid").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) }
     }
 }
 
-/// Answers a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.
+/// Returns a member of a dictionary (RFC 8941). Commas in strings and parentheses do not separate members.
 private func member(_ dictionary: String, _ name: String) -> String? {
     var members: [String] = []
     var one = String.UnicodeScalarView()
@@ -199,7 +199,7 @@ private func bytes(in member: String?) -> [UInt8]? {
     return Base64.decode(symbols)
 }
 
-/// Answers a parameter of a signature input such as `(…);created=1;keyid="…"`.
+/// Returns a parameter of a signature input such as `(…);created=1;keyid="…"`.
 private func parameter(_ input: String, _ name: String) -> String? {
     guard let (_, parameters) = cut(input, at: ")") else { return nil }
     let start = "\(name)="
@@ -207,7 +207,7 @@ private func parameter(_ input: String, _ name: String) -> String? {
     return found.map { String($0.dropFirst(start.count)) }
 }
 
-/// Verifies an answer to a request. Answers its time in seconds since 1970; nil if the signature is not valid.
+/// Verifies an answer to a request. Returns its time in seconds since 1970; nil if the signature is not valid.
 func signedAt(_ question: Question, _ answer: Answer, _ keys: [PublicKey]) -> Int? {
     guard let sent = member(answer.header("signature-input"), "license"), sent.hasPrefix("("),
         let (list, _) = cut(String(sent.dropFirst()), at: ")"),
@@ -263,7 +263,7 @@ struct TimeSeen {
         aheadMillis = max(aheadMillis, 0)
     }
 
-    /// Answers the time in milliseconds since 1970; nil if the clock was turned back.
+    /// Returns the time in milliseconds since 1970; nil if the clock was turned back.
     func now(clockMillis: Double, writtenMillis: Double) -> Double? {
         let now = clockMillis + aheadMillis
         let isBack = clockMillis < writtenMillis - Self.toleranceMillis || now < latestMillis - Self.toleranceMillis

@@ -16,10 +16,10 @@ public struct Standing {
     public let offlineUntil: Int?
     let features: Json
 
-    /// Answers true if a feature is on or its number is positive.
+    /// Returns true if a feature is on or its number is positive.
     public func has(_ feature: String) -> Bool { features[feature].isTrue || (limit(feature) ?? 0) > 0 }
 
-    /// Answers the number of a feature; nil if the license has no number for it.
+    /// Returns the number of a feature; nil if the license has no number for it.
     public func limit(_ feature: String) -> Int? { features[feature].asWhole }
 
     static func no(_ reason: String, isFinal: Bool = false, message: String? = nil) -> Standing {
@@ -61,7 +61,7 @@ private let messages = [
     "released": "The license was given back.",
 ]
 
-/// Answers the reason of a refused check. The refusal itself is signed; its reason comes from an unsigned header.
+/// Returns the reason of a refused check. The refusal itself is signed; its reason comes from an unsigned header.
 func reason(ofState state: String) -> String {
     switch state {
     case "unactivated": return "not_activated"

@@ -195,7 +195,7 @@ async function betweenTwo(
   );
   try {
     await makeMonths(source, target);
-    // Keeps the worker of the new server away from the rows until the organization is open there.
+    // Hides the copied rows from the worker of the new server until the organization is opened there.
     await target.query('insert into app.closed_orgs (org_id) values ($1) on conflict do nothing', [orgId]);
     await beginGuarding(source, orgId, tables);
     const replication: Replication = { from: source, to: target, orgId };
@@ -203,7 +203,8 @@ async function betweenTwo(
     await moving.after?.('following');
     return await followAndSwitch(moving, replication, from, to);
   } catch (error) {
-    // If the primary server cannot be asked, the next call checks again.
+    // If the primary server cannot be asked where the organization is, nothing is undone here. The next move
+    // will do that.
     const isThere = await placeOf(moving).then(
       ({ node }) => node === from.name,
       () => false,
@@ -283,7 +284,8 @@ async function closeAndSwitch(
     await endReplication(replication);
     const { rows } = await target.query<{ slug: string }>('select slug from orgs where id = $1', [orgId]);
     await sayPlace(home, { orgId, from: from.name, to: to.name, slug: rows[0]?.slug });
-    // Opened only after the switch: what is done on the new server from here on is final.
+    // The organization is opened on the new server only after the switch, because everything written there is
+    // final.
     await open(target, orgId);
     return Math.round(performance.now() - began);
   } finally {

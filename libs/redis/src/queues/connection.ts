@@ -54,7 +54,7 @@ export async function awaitRedis(url: string, onError: OnError, signal: AbortSig
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
     redis.disconnect();
-    // Needed between two connection attempts, because disconnect() notifies no caller then.
+    // Stops the wait explicitly, because disconnect() notifies no caller between two connection attempts.
     reject(new Error('nobody waits for Redis any more'));
   };
   signal.addEventListener('abort', stop, { once: true });
@@ -65,7 +65,8 @@ export async function awaitRedis(url: string, onError: OnError, signal: AbortSig
         return;
       } catch (error) {
         if (signal.aborted || error instanceof EvictingRedis) throw error;
-        // A command to one server waits by itself. An unreachable cluster has no server to ask.
+        // Reaches this line only for a cluster that is unreachable, because it has no server to ask. A
+        // command to a single server waits until the server answers.
         onError(error instanceof Error ? error : new Error(String(error)));
         await Promise.race([pause(askAgainMillis), stopped]);
       }

@@ -46,7 +46,7 @@ describe('a group whose master hangs', () => {
     const before = await add();
     await until(() => done.has(before));
 
-    // It keeps its connections, so that only the sentinels lead away from it.
+    // The hung server keeps its connections open, so only the sentinels can lead clients away from it.
     group.master.hang();
     await until(async () => (await group.replica.say('INFO replication')).includes('role:master'));
     const after = await add();

@@ -47,7 +47,8 @@ describe.each(places)('queues on %s', (_what, start) => {
   beforeEach(async () => {
     prefix = `{spec-${randomBytes(6).toString('hex')}}`;
     queues = openQueues({ url, prefix, onError });
-    // Adding does not wait for the first connection, and a group is found by asking the sentinels.
+    // Waits until the queues can be used. Adding a job does not wait for the first connection, and the master
+    // of a sentinel group is only found by asking the sentinels.
     const { signal } = new AbortController();
     await awaitRedis(url, onError, signal);
     await until(() =>

@@ -106,9 +106,11 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
   const keep = async (queue: Queue, name: string, every: number): Promise<void> => {
     const known = await queue.getJobScheduler(name);
     const inMillis = (known?.next ?? 0) - Date.now();
-    // A worker whose clock was ahead set it. An update alone would not move it back.
+    // True if a worker whose clock was ahead has set the next run too late. An update alone would not move
+    // that run back.
     const isAhead = inMillis > Math.max(every, known?.every ?? 0) + lostAfterMillis;
-    // An update moves the next run. If every start updated it, a daily job might never run.
+    // Leaves an unchanged schedule alone, because an update moves the next run. If every start updated it, a
+    // daily job might never run.
     if (known?.every === every && inMillis > -lostAfterMillis && !isAhead) return;
     if (isAhead) await queue.removeJobScheduler(name);
     await queue.upsertJobScheduler(name, { every }, { name, data: {} });

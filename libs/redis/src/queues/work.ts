@@ -12,8 +12,9 @@ import { workerRedis } from './connection.ts';
 const lockMillis = 2_000;
 const lookMillis = 500;
 /**
- * The time limit after which the job of a killed worker is free again: its lock expires, one check notices
- * it, and the next one acts. Until then a caller that adds the job again finds its id taken.
+ * The maximum time in milliseconds until the job of a killed worker can be taken again. The job's lock has to
+ * expire, and a worker looks for expired locks twice before it frees the job. Until then a caller that adds
+ * the job again finds its id in use.
  */
 export const freedAfterMillis = lockMillis + 2 * lookMillis;
 
@@ -48,7 +49,7 @@ export interface Working {
    * Date.now().
    */
   lastSign(): number;
-  /** Returns true if all slots are in use, so that silence proves nothing. */
+  /** Returns true if all slots are in use. In that case it means nothing that the worker takes no jobs. */
   isBusy(): boolean;
   /**
    * Takes no further jobs, and waits for the running ones. Jobs that do not end in time are dispatched again
@@ -137,7 +138,8 @@ export function work(options: Work): Working {
       const over = new AbortController();
       const after = (millis: number): Promise<'too long'> =>
         pause(millis, 'too long', { signal: over.signal });
-      // Only the report to Redis of ended jobs is pending. Nothing is lost if Redis is unreachable.
+      // Only the report of the ended jobs to Redis is pending. If Redis is unreachable, that loses nothing,
+      // because the outbox dispatches the jobs again.
       const patience = Promise.race([after(graceMillis), allEnded.promise.then(() => after(lastWordMillis))]);
       patience.catch(() => undefined);
       const closed = await Promise.race([worker.close(), patience]);

@@ -42,7 +42,7 @@ export const self = (): Access<never> => ({ kind: 'self' });
 /** Allows operators of the installation. */
 export const platform = (): Access<never> => ({ kind: 'platform' });
 
-/** Answers the grounds of an operation; an empty list if the role alone decides. */
+/** Returns the grounds of an operation; an empty list if the role alone decides. */
 export const groundsOf = <Grounds extends Ground>(access: Access<Grounds>): readonly Grounds[] =>
   'oneOf' in access ? (access.oneOf ?? []) : [];
 
@@ -51,11 +51,11 @@ export const projectRank = (role: ProjectRole): number => projectRoles.indexOf(r
 /** The rank of a project lead. The creator of a project receives this role. */
 export const leadRank = projectRank('lead');
 
-/** Answers the role that the scopes allow: without the scope `admin`, an admin acts as a member. */
+/** Returns the role that the scopes allow: without the scope `admin`, an admin acts as a member. */
 export const actingRole = (role: OrgRole, held: readonly Scope[]): OrgRole =>
   orgRank(role) < orgRank('admin') || scopeCovers(held, 'admin') ? role : 'member';
 
-/** Answers whether a token with these scopes may call an operation that requires the scope `needed`. */
+/** Returns true if a token with these scopes may call an operation that requires the scope `needed`. */
 export function scopeCovers(held: readonly Scope[], needed: Scope): boolean {
   if (needed === 'platform') return held.includes('platform');
   return held.some((scope) => scope !== 'platform' && scopes.indexOf(scope) >= scopes.indexOf(needed));
@@ -88,7 +88,7 @@ type Polymorphic = Exclude<Named, string>;
 export type TargetKind = Extract<Named, string> | Polymorphic['kinds'][keyof Polymorphic['kinds']];
 
 /**
- * Answers the kind of record that the target parameter names in this call. For `targetId`, another parameter
+ * Returns the kind of record that the target parameter names in this call. For `targetId`, another parameter
  * gives the kind.
  */
 export function targetKindOf(param: TargetParam, params: Readonly<Record<string, unknown>>): TargetKind {

@@ -81,7 +81,7 @@ export const notFound = (message?: string, details: Facts = {}): ApiError =>
   because('not_found', 'not_found', { message, details });
 
 /**
- * Answers the same error with the parameter that names a missing record, for calls that name several records:
+ * Returns the same error with the parameter that names a missing record, for calls that name several records:
  * `epicId`, `blockedBy.1`.
  */
 export const nothingAt = (path: string): ApiError => notFound(undefined, { path });

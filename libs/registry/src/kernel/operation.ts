@@ -139,7 +139,7 @@ function scopeOf(access: Access, effect: Effect): Scope {
   return effect;
 }
 
-/** Answers whether an operation without a project is a read that any member may call. */
+/** Returns true if an operation without a project is a read that any member may call. */
 const isOpenRead = (access: Access, effect: Effect): boolean =>
   effect === 'read' &&
   (access.kind === 'self' || (access.kind === 'org' && orgRank(access.role) < orgRank('admin')));

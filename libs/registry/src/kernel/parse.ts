@@ -11,7 +11,7 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
   return [issueAt(issue.path, issue.message)];
 }
 
-/** Answers the parsed value. Throws 400 with an issue for each invalid field. */
+/** Returns the parsed value. Throws 400 with an issue for each invalid field. */
 export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, message: string): Output {
   const parsed = schema.safeParse(value, inPlainWords);
   if (parsed.success) return parsed.data;

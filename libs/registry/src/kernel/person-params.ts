@@ -11,7 +11,7 @@ export interface PersonPath {
 const kinds: readonly unknown[] = ['member', 'agent', 'actor'] satisfies PersonKind[];
 const isPersonKind = (ref: unknown): ref is PersonKind => kinds.includes(ref);
 
-/** Answers the paths of all parameters in the schema that accept a handle or a slug. */
+/** Returns the paths of all parameters in the schema that accept a handle or a slug. */
 export function personPathsIn(schema: z.core.$ZodType, path: readonly string[] = []): PersonPath[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return personPathsIn(schema.unwrap(), path);

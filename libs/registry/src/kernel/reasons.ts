@@ -356,7 +356,7 @@ export const reasons = Object.fromEntries(
 export const isReason = (name: unknown): name is Reason =>
   typeof name === 'string' && Object.hasOwn(reasons, name);
 
-/** Answers the reasons of this code, in the order of the catalogue. */
+/** Returns the reasons of this code, in the order of the catalogue. */
 export const reasonsOf = (code: ErrorCode): readonly Reason[] =>
   (Object.keys(reasons) as Reason[]).filter(
     (reason) => Object.hasOwn(catalogue[code], reason) || alsoOf(reason) === code,
@@ -367,7 +367,7 @@ const alsoOf = (reason: Reason): ErrorCode | undefined => {
   return rows[reason]?.also;
 };
 
-/** Answers the remedy for an error, whose reason may come from a newer server. */
+/** Returns the remedy for an error, whose reason may come from a newer server. */
 export const remedyFor = (code: ErrorCode, reason: unknown): string => {
   const known = isReason(reason) ? reason : reasonsOf(code)[0];
   return known === undefined ? '' : reasons[known].remedy;

@@ -38,7 +38,7 @@ type Asked = Pick<Operation, 'scope' | 'byMemberOnly' | 'readsInbox' | 'takesBou
 type TokenReason = Extract<ReasonOf<'forbidden'>, 'scope' | 'agents_may_not' | 'bound_token'>;
 
 /**
- * Answers the reason why a token may not call an operation, whatever the role of its member; null if it may.
+ * Returns the reason why a token may not call an operation, whatever the role of its member; null if it may.
  */
 export function tokenRefusal(asked: Asked, token: TokenFacts): TokenReason | null {
   // guard: an agent is not its member

@@ -19,7 +19,7 @@ function countWithin(items: readonly unknown[], most: number): number {
   return items.length;
 }
 
-/** Answers the facts with each list cut to its budget. `leftOut` has the number of omitted items by list. */
+/** Returns the facts with each list cut to its budget. `leftOut` has the number of omitted items by list. */
 export function withShortLists<Facts extends object>(facts: Facts): Facts & { leftOut?: LeftOut } {
   const leftOut: LeftOut = {};
   const short: Record<string, unknown> = {};

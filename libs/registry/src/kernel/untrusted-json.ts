@@ -16,7 +16,7 @@ const openers: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closers: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Answers the limit that the text exceeds, counting brackets and commas outside of strings. The text need not
+ * Returns the limit that the text exceeds, counting brackets and commas outside of strings. The text need not
  * be valid JSON.
  */
 export function exceededJsonLimit(

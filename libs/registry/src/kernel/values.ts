@@ -110,7 +110,7 @@ function codePoints(text: string): number {
 const fits = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= 2 * max && codePoints(text) <= max);
 
-/** Answers whether the text can be stored and sent on: valid Unicode without NUL. */
+/** Returns true if the text can be stored and sent on: valid Unicode without NUL. */
 export const isCleanText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 const cleanText = () =>
@@ -146,7 +146,7 @@ export const textOfBytes = (max: number) =>
 // Excludes letters and symbols that are rendered as nothing: the Hangul fillers and the empty Braille cell.
 const visibleCharacter = /[[\p{L}\p{N}\p{P}\p{S}]--[\u115f\u1160\u2800\u3164\uffa0]]/v;
 
-/** Answers whether the text has a visible character: a letter, digit, punctuation mark or symbol. */
+/** Returns true if the text has a visible character: a letter, digit, punctuation mark or symbol. */
 export const saysAnything = (value: string): boolean => visibleCharacter.test(value);
 
 /** The characters that are invisible or change the text direction, without joiners. */

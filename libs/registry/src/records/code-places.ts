@@ -2,7 +2,7 @@
 import { forgeApiRoot, type ForgeKind } from './forge.ts';
 
 /**
- * Answers host and path of a URL for comparison: lower case, without scheme, default port, `www.` and outer
+ * Returns host and path of a URL for comparison: lower case, without scheme, default port, `www.` and outer
  * slashes.
  */
 const hostAndPath = (url: string): string =>
@@ -55,7 +55,7 @@ export interface KnownForge {
   readonly baseUrl: string;
 }
 
-/** Answers the part of an address below a root; undefined for other addresses. */
+/** Returns the part of an address below a root; undefined for other addresses. */
 const partBelow = (root: string, address: string): string | undefined =>
   address.startsWith(`${root}/`) ? address.slice(root.length + 1) : undefined;
 
@@ -72,7 +72,7 @@ function pullOfApi(home: string, part: string): PullAddress | undefined {
 }
 
 /**
- * Finds the pull request of a URL at a connected forge. Answers null if the URL is no pull request, and
+ * Finds the pull request of a URL at a connected forge. Returns null if the URL is no pull request, and
  * undefined if it belongs to another host.
  */
 function pullAt({ kind, baseUrl }: KnownForge, url: string): PullAddress | null | undefined {
@@ -86,8 +86,8 @@ function pullAt({ kind, baseUrl }: KnownForge, url: string): PullAddress | null 
 }
 
 /**
- * Answers the canonical URL of a pull request, which is the URL of its page with the scheme of the
- * connection. URLs of other hosts stay unchanged. Answers null for a URL of a connected forge that is no pull
+ * Returns the canonical URL of a pull request, which is the URL of its page with the scheme of the
+ * connection. URLs of other hosts stay unchanged. Returns null for a URL of a connected forge that is no pull
  * request, or one with another number.
  */
 export function canonicalPullUrl(

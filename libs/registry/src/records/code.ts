@@ -45,7 +45,7 @@ export const noCode: CodeUnderReview = {
 
 const mostBefore = 50;
 
-/** Answers whether two hashes name the same commit. One may be an abbreviation of the other. */
+/** Returns true if two hashes name the same commit. One may be an abbreviation of the other. */
 export const isSameCommit = (one: string, other: string): boolean =>
   one.startsWith(other) || other.startsWith(one);
 
@@ -53,7 +53,7 @@ const isSameHead = (one: string | null, other: string | null): boolean =>
   one === null || other === null ? one === other : isSameCommit(one, other);
 
 /**
- * Answers whether the code is known to differ: by the diff hash if both are known, else by the head commits
+ * Returns true if the code is known to differ: by the diff hash if both are known, else by the head commits
  * if both are known.
  */
 export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
@@ -62,7 +62,7 @@ export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
 }
 
 /**
- * Answers whether the code may have changed: by the diff hash if the old one is known, else by the head
+ * Returns true if the code may have changed: by the diff hash if the old one is known, else by the head
  * commit.
  */
 function hasMovedOn(before: KnownCode, after: KnownCode): boolean {
@@ -100,7 +100,7 @@ export function codeSaid(
   return become(code, { headSha: keepsHead ? longer(code.headSha, headSha) : headSha, diffHash }, at);
 }
 
-/** Answers the longer of two notations of a commit. */
+/** Returns the longer of two notations of a commit. */
 const longer = (one: string | null, other: string | null): string | null =>
   (other?.length ?? 0) > (one?.length ?? 0) ? other : one;
 
@@ -123,7 +123,7 @@ function withReplacement(code: CodeUnderReview, { sha, before }: SeenHead): read
 }
 
 /**
- * Answers the heads that came after this one, in order. The list ends with the head itself if it came back.
+ * Returns the heads that came after this one, in order. The list ends with the head itself if it came back.
  */
 function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
   const successors: string[] = [];
@@ -137,7 +137,7 @@ function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
 }
 
 /**
- * Answers whether a seen head is later than the known one. The forge's own history decides if it connects
+ * Returns true if a seen head is later than the known one. The forge's own history decides if it connects
  * both heads. Otherwise the times are compared, and of equal times the later arrival wins. A head that the
  * forge reports without history is compared by time alone.
  */

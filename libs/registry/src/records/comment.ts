@@ -6,7 +6,7 @@ export const CommentBody = prose(20_000, 1).refine(saysAnything, 'must not be bl
 
 const isEmoji = (value: string): boolean => /^\p{RGI_Emoji}$/v.test(value);
 
-/** Answers the form of an emoji in Unicode's own list. Some keyboards add or omit the variation selector. */
+/** Returns the form of an emoji in Unicode's own list. Some keyboards add or omit the variation selector. */
 const listed = (value: string): string => {
   const bare = value.replace(/\u{FE0F}$/u, '');
   return [value, bare, `${bare}\u{FE0F}`].find(isEmoji) ?? value;

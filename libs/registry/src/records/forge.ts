@@ -23,11 +23,11 @@ const apiRoots: Readonly<Record<ForgeKind, string>> = {
   forgejo: '/api/v1',
 };
 
-/** Answers whether GitHub operates the host: github.com, or a customer's own subdomain of ghe.com. */
+/** Returns true if GitHub operates the host: github.com, or a customer's own subdomain of ghe.com. */
 export const isOfGitHub = (host: string): boolean => host === 'github.com' || host.endsWith('.ghe.com');
 
 /**
- * Answers the root of a forge's API, without a slash at the end. Hosts that GitHub operates have a separate
+ * Returns the root of a forge's API, without a slash at the end. Hosts that GitHub operates have a separate
  * host for the API.
  */
 export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string => {

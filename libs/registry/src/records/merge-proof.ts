@@ -17,16 +17,16 @@ export const verifiedKeys = 'verified:';
 
 type ProofPolicy = Pick<Policy, 'requireMergeProof' | 'mergeProof'>;
 
-/** Answers whether only a merge that the forge itself reported counts. */
+/** Returns true if only a merge that the forge itself reported counts. */
 export const needsVerifiedMerge = ({ requireMergeProof, mergeProof }: ProofPolicy): boolean =>
   requireMergeProof && mergeProof === 'verified';
 
-/** Answers whether a merge with this trust counts. */
+/** Returns true if a merge with this trust counts. */
 export const mergeCounts = (policy: ProofPolicy, trust: Trust): boolean =>
   trust === 'verified' || !needsVerifiedMerge(policy);
 
 /**
- * Answers the code of a caller's report as it counts for verdicts. If the forge must prove a merge, the diff
+ * Returns the code of a caller's report as it counts for verdicts. If the forge must prove a merge, the diff
  * hash of a caller is no proof of unchanged code. Then the head commit decides.
  */
 export const codeThatCounts = <Said extends { readonly diffHash?: string | null | undefined }>(
@@ -45,7 +45,7 @@ export interface UnmetMergeProof {
   readonly seen?: Trust | null;
 }
 
-/** Answers the missing proof, or undefined if nothing is missing. */
+/** Returns the missing proof, or undefined if nothing is missing. */
 export function unmetMergeProof(policy: ProofPolicy, seen: Trust | null): UnmetMergeProof | undefined {
   if (!policy.requireMergeProof || (seen !== null && mergeCounts(policy, seen))) return undefined;
   return needsVerifiedMerge(policy)

@@ -86,7 +86,7 @@ export const Policy = z
 export type Policy = z.infer<typeof Policy>;
 
 /**
- * Answers the policy that applies, given the values that the organization stored. With a linked repository,
+ * Returns the policy that applies, given the values that the organization stored. With a linked repository,
  * merges must be verified unless an admin set mergeProof.
  */
 export function effectivePolicy(stored: unknown, isLinked: boolean): Policy {

@@ -6,7 +6,7 @@ export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'd
 export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
 export type StoryStatus = z.infer<typeof StoryStatus>;
 /**
- * Answers whether work on a story of this status begins with a move. In later statuses it continues without
+ * Returns true if work on a story of this status begins with a move. In later statuses it continues without
  * one.
  */
 export const isBeforeWork = (status: string): boolean => status === 'backlog' || status === 'ready';

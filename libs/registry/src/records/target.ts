@@ -13,7 +13,7 @@ export const TargetRef = StoryRef.meta({
 });
 
 /**
- * Answers whether the id can name this kind of target: only stories have keys. Used with `refine`, whose
+ * Returns true if the id can name this kind of target: only stories have keys. Used with `refine`, whose
  * error follows.
  */
 export const isTargetRef = (params: {
