@@ -51,10 +51,10 @@ export interface BoardFile {
 const isNothing = (value: unknown): boolean =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** A board with all the fields that its file has. */
+/** A parsed board file that still contains the fields which the schema does not know. */
 type Whole = z.infer<typeof Board> & Readonly<Record<string, unknown>>;
 
-/** Lists the fields that are not read. */
+/** Lists the fields of the file that the schema does not know, with the records that have them. */
 function leftOutOf(board: Whole): BoardFile['leftOut'] {
   const leftOut = new Map<string, string[]>();
   const add = (kind: string, place: string, record: object, read: object): void => {

@@ -39,7 +39,7 @@ export class Row {
     });
   }
 
-  /** Returns the first of these cells. */
+  /** Returns the first value among the columns with these names. */
   get(...names: readonly string[]): string | undefined {
     return this.all(...names)[0];
   }
@@ -50,7 +50,10 @@ export class Row {
     return text === '' ? undefined : text;
   }
 
-  /** Lists the columns with a value in this row. Those beyond the head are called `column 7`. */
+  /**
+   * Lists the columns that have a value in this row. A column without a name in the head is named by its
+   * number, such as `column 7`.
+   */
   filled(): { name: string; title: string; place: number }[] {
     return this.#cells.flatMap((cell, place) => {
       const name = this.#head[place] ?? `column ${place + 1}`;

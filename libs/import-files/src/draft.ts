@@ -2,7 +2,10 @@
 import { type ImportItem, type StoryStatus } from '@muster/registry';
 
 export interface DraftComment {
-  /** Undefined if the tracker gives none. Author and time identify the comment then. */
+  /**
+   * The ID of the comment in its tracker; undefined if the tracker gives none. Author and time then identify
+   * the comment.
+   */
   readonly externalId?: string | undefined;
   readonly author: string | undefined;
   readonly email?: string | undefined;
@@ -12,9 +15,11 @@ export interface DraftComment {
 }
 
 export interface Draft {
-  /** The position for people: `line 3`, `issue 17`. */
+  /** The position in the file, as shown to users: `line 3`, `issue 17`. */
   readonly place: string;
-  /** Undefined if the file gives none. The contents identify the item then. */
+  /**
+   * The ID of the item in its tracker; undefined if the file has none. The contents then identify the item.
+   */
   readonly externalId: string | undefined;
   readonly url?: string | undefined;
   readonly title: string;

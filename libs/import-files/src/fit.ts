@@ -73,7 +73,9 @@ const isEmail = (text: string): boolean => EmailAddress.safeParse(text).success;
 const numberOf = (text: string): number =>
   Number(/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text.replace(',', '.'));
 
-/** The fitted parts of an item, with notes about parts that could not be stored. */
+/**
+ * Collects the parts of an item that fit the contract, and notes about the parts that could not be stored.
+ */
 class Fit {
   readonly notes: string[];
   readonly #draft: Draft;

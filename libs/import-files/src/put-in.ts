@@ -34,7 +34,7 @@ export interface Report {
   readonly made: string[];
   readonly kept: { place: string; key: string | null; why: string }[];
   readonly refused: { place: string; why: string }[];
-  /** The items of each message with which the API left something out. */
+  /** The messages of the API about parts that it left out, each with the items that it concerns. */
   readonly issues: Map<string, string[]>;
   leftOut: readonly { externalId: string; blockedBy: string; reason: string }[];
 }

@@ -50,7 +50,7 @@ export async function* putsOf(entries: AsyncIterable<Entry>): AsyncGenerator<Put
         const count = item.comments?.length ?? 0;
         const isFull =
           items.length === mostImportItems || bytes + size > enoughBytes || comments + count > enoughComments;
-        // A call has an item only once.
+        // Each call contains an item at most once, so a further part of an item starts a new call.
         if (items.length > 0 && (isFull || part > 0)) yield put();
         items.push(item);
         places.push(entry.place);

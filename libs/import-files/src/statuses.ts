@@ -37,10 +37,10 @@ export interface FileStatus {
 export type FindPlace = (status: FileStatus) => Place | undefined;
 
 /**
- * Returns a function that maps a status to a column. Given mappings come first: the name of a column, then a
- * status; `*` covers all other statuses.
- * Next come the tracker's own status, a column of the same name, common words of trackers, and the hint.
- * Returns undefined if none of these matches, or if the board has no such column.
+ * Returns a function that maps a tracker's status to a place on the board. It tries, in this order: a mapping
+ * in `said` for the name of the status, the status that the tracker specifies, a column of the same name,
+ * common words of trackers, the hint, and the mapping in `said` for `*`. A mapping names a column or a
+ * status. The function returns undefined if nothing matches, or if the board has no such column.
  */
 export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = new Map()): FindPlace {
   const named = new Map([...said].map(([name, place]) => [columnName(name), place]));
@@ -57,7 +57,7 @@ export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = n
     if (columns?.some(({ name }) => name === wanted) === true) return { column: wanted };
     const status = storyStatuses.find((one) => one === columnName(wanted).replaceAll(' ', '_'));
     if (status !== undefined) return statusOf(status);
-    // Without the board, the API checks whether the column exists.
+    // If the columns of the board are not known here, the API checks whether the column exists.
     return columns === undefined ? { column: wanted } : columnOf(wanted);
   };
   return ({ name, is, hint }) => {

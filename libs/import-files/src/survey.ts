@@ -16,7 +16,7 @@ export interface StatusPlace {
 /** A person whom the file identifies by name only. The address is undefined if none was given for them. */
 export interface NamedPerson {
   readonly name: string;
-  /** The number of mentions as assignee and as author of a comment. */
+  /** The number of times that the file mentions the person as an assignee or as the author of a comment. */
   readonly times: number;
   readonly email: string | undefined;
 }
@@ -38,7 +38,10 @@ export interface Survey {
   readonly people: readonly NamedPerson[];
   /** Items that cannot become stories, except for those whose status has no column. */
   readonly refused: readonly { readonly place: string; readonly why: string }[];
-  /** Entries that are not items, by the reason, and parts of items that stories cannot store. */
+  /**
+   * The parts of the file that are not imported: entries that are not items, grouped by reason, and parts of
+   * items that stories cannot store.
+   */
   readonly leftOut: readonly LeftOut[];
   readonly notes: readonly string[];
 }

@@ -21,6 +21,6 @@ const isEmpty = (value: unknown): boolean =>
 export const unread = (value: Json, read: ReadonlySet<string>): string[] =>
   Object.entries(value).flatMap(([key, said]) => (read.has(key) || isEmpty(said) ? [] : [key]));
 
-/** Lists the same for a part of an item, such as a comment: `visibility of a comment`. */
+/** Lists the unread fields of a part of an item, in the form `visibility of a comment`. */
 export const unreadOf = (part: string, value: Json, read: ReadonlySet<string>): string[] =>
   unread(value, read).map((field) => `${field} of ${part}`);

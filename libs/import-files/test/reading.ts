@@ -12,7 +12,7 @@ export const sourceOf = (text: string, size = 7): Source =>
     for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
   };
 
-/** Maps each status by its name, else to the backlog. */
+/** Maps a status by the usual rules, and all other statuses to the backlog. */
 export const anyPlace: Fitting = { placeOf: placesOf(undefined, new Map([['*', 'backlog']])) };
 
 export interface Reading {

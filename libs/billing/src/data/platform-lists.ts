@@ -47,7 +47,7 @@ interface List<Row extends Step, Item> {
   readonly join?: (one: Row, other: Row) => Row;
 }
 
-/** Sends a query to every server. */
+/** Sends a query to every database server, and returns the rows of each server. */
 type Everywhere = <Row>(query: Query<Row>) => Promise<Row[][]>;
 
 const listOf =

@@ -43,7 +43,7 @@ type Counts = Readonly<Record<string, number>>;
 const sumOf = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => number): number =>
   rows.reduce((sum, row) => sum + pick(row), 0);
 
-/** Returns the sums by name. */
+/** Returns, for each name, the sum of its counts. */
 function together(all: readonly Counts[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const counts of all)

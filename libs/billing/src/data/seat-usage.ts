@@ -28,8 +28,8 @@ export const findRecalculatedAt = async (db: Db): Promise<string | undefined> =>
 export interface Recalculation {
   readonly seats: Seats;
   /**
-   * True if the count differs from the last one in more than reservations. Reservations also end by expiry
-   * alone.
+   * True if this count differs from the previous one in anything but reserved seats. The number of reserved
+   * seats also falls without a call, when an invitation expires.
    */
   readonly hasChanged: boolean;
   /** True if no seat is free and the last count still had one. */

@@ -121,7 +121,8 @@ describe('a change of seats', () => {
       fc.property(anything, ({ price, seats: [from, to], ...when }) => {
         const { period, at } = on(when);
         const whole = Math.abs(costOf(price.tiers, to) - costOf(price.tiers, from));
-        // The amounts differ by at most one unit, because each line is rounded.
+        // The prorated amount exceeds the price difference of a whole period by at most one unit, because
+        // each line is rounded.
         expect(Math.abs(prorate(price, { from, to }, period, at).amount)).toBeLessThanOrEqual(whole + 1);
       }),
     );

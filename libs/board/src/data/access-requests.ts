@@ -70,7 +70,10 @@ export function findPending(db: Db, projectId: Id, memberId: string): Promise<Ac
 /** The period after a denial in which the same member cannot ask again. */
 const restsAfterDenial = sql.part`interval '1 day'`;
 
-/** Returns the time from which the member may ask again, if a recent denial prevents it now. */
+/**
+ * Returns the time from which the member may request access again. Returns undefined unless a recent denial
+ * still prevents a new request.
+ */
 export async function findRest(db: Db, projectId: Id, memberId: string): Promise<string | undefined> {
   const row = await db.find(
     sql<{ until: string }>`select max(r.resolved_at) + ${restsAfterDenial} as until from access_requests r
@@ -81,7 +84,7 @@ export async function findRest(db: Db, projectId: Id, memberId: string): Promise
   return row?.until;
 }
 
-/** A request to decide, with its member's current roles. */
+/** An access request to be decided, with the current roles of its member. */
 export type LockedRequest = AccessRequestRow & {
   readonly member_role: OrgRole;
   /** The role given to the member in the project; null without one. */

@@ -79,7 +79,7 @@ interface Head {
   readonly id: string;
   readonly project_id: string;
   readonly slug: string;
-  /** 0 before the first version. */
+  /** The number of the newest version; 0 before the first version. */
   readonly version: number;
 }
 

@@ -25,9 +25,12 @@ interface HealthRow {
 }
 
 const counted = sql.part`array['story.statusChanged', 'execution.observed', 'lease.expired', 'comment.resolved']`;
-/** The facts that return submitted work. */
+/** The observed facts that return submitted work for changes. */
 const sendsBack = sql.part`array['checks_failed', 'changes_requested', 'merge_conflict', 'pr_closed']`;
-/** The stream events that are steps of the work. Signals to the holder are not. */
+/**
+ * The kinds of stream events that are steps of the work on a story. Signals to the lease holder are not
+ * steps.
+ */
 const stepsOfWork = sql.part`array['acquired', 'taken_over', 'superseded', 'checkpointed', 'updated', 'offered', 'released', 'submitted', 'completed']`;
 
 /** Returns SQL for the earlier activity entries of the same story. */

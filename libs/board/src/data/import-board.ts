@@ -1,6 +1,6 @@
 /**
  * Reads and locks the board for an import, in the common order: counters, columns, stories. Also finds the
- * members it names.
+ * members that the import names.
  */
 import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { type Actor, type ColumnStatus } from '@muster/registry';

@@ -7,13 +7,13 @@ export interface WantedWait {
   readonly externalId: string;
   readonly blockedBy: string;
   readonly storyId: string;
-  /** Null if no story was imported with that ID. */
+  /** The ID of the blocker's story; null if no story with the external ID `blockedBy` was imported. */
   readonly blockerId: string | null;
 }
 
 /**
- * Finds the blockers of the items that this import put last, and the items of other imports whose blocker
- * this import created.
+ * Finds dependencies that this import may resolve: those of the items that it put last, and those of other
+ * imports' items that wait for a story of this import.
  */
 export const findWanted = (db: Db, row: ImportRow): Promise<WantedWait[]> =>
   db.all(

@@ -83,7 +83,10 @@ export const planForEachCall = (db: Db): Promise<unknown> =>
  */
 const rowsPerStatement = 2_000;
 
-/** Reads the rows of many names by several statements, one after another. */
+/**
+ * Splits the names into portions and reads the rows of each portion with a separate statement, one after
+ * another.
+ */
 export async function readInPortions<Name, Row>(
   names: readonly Name[],
   read: (portion: readonly Name[]) => Promise<Row[]>,
@@ -94,7 +97,7 @@ export async function readInPortions<Name, Row>(
   return rows;
 }
 
-/** Reads the noted items among the named ones, by itemKey. */
+/** Reads the notes of earlier imports about the items with these external IDs, by itemKey. */
 export async function findItems(
   db: Db,
   { project_id: projectId, provider }: ImportRow,
@@ -116,7 +119,7 @@ export async function findItems(
   return new Map(rows.map((row) => [itemKey(row.kind, row.external_id), row]));
 }
 
-/** An item to note. */
+/** The state of an imported item, stored for the next import. */
 export interface NotedItem {
   readonly kind: ItemKind;
   readonly externalId: string;
@@ -129,8 +132,8 @@ export interface NotedItem {
 }
 
 /**
- * Notes items of this import. A note has the same time as its record's write, so later changes by others are
- * newer. If an item was matched to a record that no import created, it has no creating import.
+ * Stores notes about items of this import. A note has the same time as the write of its record, so later
+ * changes of the record are newer. `made_by` is null if no import created the record of the item.
  */
 export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: string): Query<unknown>[] =>
   portionsOf(

@@ -10,8 +10,8 @@ interface Contents {
   readonly lastStoryNumber: number;
   readonly canceledStories: number;
   /**
-   * The local board it was converted from, and the mapping to return for a repeated call; null for any other
-   * project.
+   * The local board that the project was converted from, with the mapping of IDs that a repeated conversion
+   * returns. Null for any other project.
    */
   readonly local: {
     readonly id: string;

@@ -45,7 +45,8 @@ const mostUrgentFirst = [...priorities].reverse();
 
 /** Returns the conditions for stories `s` of columns `c` that match the filters. */
 function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Part[] {
-  // These columns have no finished stories. The condition lets the planner use the partial index.
+  // The columns to read contain no finished stories. This condition lets the planner use the partial index of
+  // unfinished stories.
   const where = [of('s'), sql.part`s.project_id = c.project_id`, sql.part`s.completed_at is null`];
   if (labels.length > 0) where.push(hasLabels(sql.part`s.labels`, labels));
   if (epicId !== undefined) where.push(sql.part`s.epic_id = ${epicId}::uuid`);

@@ -4,7 +4,7 @@ import { type Db, type DB, of, type Part, sql } from '@muster/driver';
 import { planLimits } from '@muster/organizations';
 
 export interface ProjectRoom {
-  /** Null: no limit. */
+  /** The maximum number of projects in the plan; null means no limit. */
   readonly limit: number | null;
   readonly used: number;
 }

@@ -141,8 +141,9 @@ export const insertLead = (project: ProjectRow, memberId: string): Query<unknown
   sql`insert into project_members (org_id, project_id, member_id, role, created_at) values (${organization}, ${project.id}, ${memberId}, 'lead', ${project.created_at})`;
 
 /**
- * Ends a project with all of its content for every member. The worker deletes the rows later. New stories and
- * locks are impossible: a call that waits for one of the counters finds none.
+ * Marks a project as deleted for every member, with all of its content. The worker deletes the rows later.
+ * Without the counters, new stories and locks are impossible: a call that waits for a deleted counter finds
+ * no row after the wait.
  */
 export const deleteProject = (projectId: string): Query<unknown>[] => [
   sql`select set_config('muster.deleting', ${projectId}, true)`,

@@ -171,7 +171,7 @@ function shownBody(includeBody: boolean | undefined, slug: string | undefined): 
   return sql.part`case when octet_length(p.body) <= ${sql.literal(mostUnaskedBytes)} then p.body end`;
 }
 
-/** Lists a page of these rows of the table, which are ordered by slug. */
+/** Returns a page of the prompts that the query `rows` selects, ordered by slug. */
 async function pageOf(
   db: Db,
   rows: Part,

@@ -18,10 +18,12 @@ export type LockedColumn = Pick<
   'id' | 'status' | 'wip_limit' | 'story_count' | 'archived_at'
 >;
 
-/** The destination of a move. Without any of these fields it is the end of the story's current column. */
+/**
+ * The destination of a move. If no field is set, the destination is the end of the story's current column.
+ */
 export interface Destination {
   readonly columnId?: string | undefined;
-  /** Used without a column: the first column of this status. */
+  /** The first column of this status is the destination if no column is given. */
   readonly status?: StoryStatus | undefined;
   readonly anchor?: { readonly ref: string; readonly side: 'before' | 'after' } | undefined;
 }

@@ -40,7 +40,7 @@ export type ReviewRow = RowOf<typeof reviews> & {
   readonly reviewer_name: string;
   /** The reviewing member, or the owner of the reviewing agent. */
   readonly acting_member_id: string;
-  /** True if that member is still active. */
+  /** True if the acting member is still active. */
   readonly is_active: boolean;
 };
 

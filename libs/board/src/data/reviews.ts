@@ -7,7 +7,10 @@ import { type Gates } from '../rules/workflow.ts';
 import { reviewable, type VerdictRow, toReview } from './reviewers.ts';
 import { type StoryRow } from './stories.ts';
 
-/** The verdicts that can count, fresh or stale; the authors, whose approval may not count; and the merge. */
+/**
+ * The facts about reviews that decide if a story may move to done. The verdicts include stale ones. An
+ * approval by one of the authors may not count.
+ */
 export interface Reviews {
   readonly verdicts: readonly (Review & Giver)[];
   readonly authors: Authors;

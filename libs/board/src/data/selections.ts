@@ -2,7 +2,7 @@
 import { type Db, type Id, of, organization, type Query, sql } from '@muster/driver';
 import { type MemberRef } from '@muster/registry';
 
-/** The period after which a selection expires. */
+/** The period after which the row of a device that views a story expires. */
 const fadesAfter = sql.part`interval '15 minutes'`;
 export const mostOnlookers = 50;
 

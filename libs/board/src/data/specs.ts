@@ -74,7 +74,7 @@ export const hasSpec = (story: Part): Part =>
   sql.part`(${story}.spec_version > 0 and exists (select from story_specs b where ${of('b')} and b.story_id = ${story}.id
     and b.version = ${story}.spec_version and (left(b.content, 100) ~ '\\S' or b.content ~ '\\S')))`;
 
-/** Reports the same for a text that is about to be written. */
+/** Reports whether a text that will be stored as a spec has content, by the rule of `hasSpec`. */
 export const saysSomething = (content: string): boolean => /\S/.test(content);
 
 const HistoryCursor = z.tuple([CursorCount]);
@@ -100,7 +100,7 @@ export async function listSpecVersions(
   );
 }
 
-/** The version that a new one follows. */
+/** The version of a spec that a new version follows. */
 export type SpecBefore = Pick<Spec, 'storyId' | 'version' | 'content'>;
 
 /** Returns the version that the next one follows. `found` is undefined if the spec was never written. */

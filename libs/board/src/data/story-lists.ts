@@ -27,7 +27,7 @@ import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.
 
 type ListParams = ParamsOf<Registry['stories']['list']>;
 
-/** A row. Only the board's order includes the position of its column. */
+/** The row of a story. Only queries in the board's order read the position of the story's column. */
 type BoardRow = StorySummaryRow & { readonly position?: number };
 
 /** The position of canceled stories, after all columns. */
@@ -150,7 +150,7 @@ function timePage(project: Id, params: ListParams): Part {
     if (cursor !== undefined) where.push(sql.part`s.id < ${cursor[1]}`);
     return page(sql.part`s.id desc`);
   }
-  // In this order the condition ends the scan early, also in a search.
+  // In the order of updates, this condition lets the scan end early, also for a search.
   if (params.updatedSince !== undefined) where.push(sql.part`s.updated_at >= ${params.updatedSince}`);
   const cursor = decodeCursor(params.cursor, cursors.updated);
   if (cursor !== undefined)
@@ -175,7 +175,10 @@ function isAfterCursor({ sort, cursor: text }: ListParams): Part {
     and (q.column_id > ${column}::uuid or q.column_id = ${column}::uuid and q.rank > ${rank}))`;
 }
 
-/** Reports whether an index helps. A shorter text is in too many titles. */
+/**
+ * Reports whether the search text is long enough for the index of titles. A shorter text occurs in too many
+ * titles.
+ */
 const isIndexed = (query: string): boolean => query.length >= 3;
 
 /** Returns, for each filter, SQL for the IDs of all matching stories, found by an index. */
@@ -202,7 +205,7 @@ function foundByIndex(params: ListParams, project: Id): Part[] {
         union all
         (select s.id from stories s where ${inProject} and s.column_id is null and 'canceled' = any (${statuses}::text[])
           order by s.column_id, s.rank)) s`);
-  // This set is last, because the index reads all entries of a common word or label.
+  // The set from the search index comes last, because that index reads all entries of a common word or label.
   const words = query !== undefined && isIndexed(query) ? query : undefined;
   if (words !== undefined || label !== undefined) {
     const labels = label === undefined ? sql.empty : sql.part` || array['l' || ${label}::text]`;
@@ -250,7 +253,8 @@ export async function listStories(
   project: Id,
   params: ListParams,
 ): Promise<ResultOf<Registry['stories']['list']>> {
-  // The limit is a literal. For a parameter Postgres assumes a tenth of the project and chooses a bad plan.
+  // The limit is a literal. If it were a parameter, Postgres would assume that a tenth of the project's
+  // stories are needed, and would choose a bad plan.
   const limit = sql.literal(params.limit + 1);
   const isSearched = isSearch(params);
   const walk =

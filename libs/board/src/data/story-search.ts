@@ -1,8 +1,9 @@
 /**
- * Returns a page of stories for filters that the order's index does not cover. It first examines a limited
- * number of stories in the requested order. If they do not fill the page, and an index finds few stories for
- * a filter, it sorts those instead. The cost of a page is therefore independent of the project's size, for
- * common and for rare matches. In between, the page may be incomplete, and its cursor continues from there.
+ * Returns a page of stories for filters that the order's index does not cover. The query first examines a
+ * limited number of stories in the requested order. If they do not fill the page, and an index finds few
+ * stories for a filter, the query sorts those few stories instead. The cost of a page is therefore
+ * independent of the project's size, for common and for rare matches. If matches are neither common nor rare,
+ * a page may be incomplete, and its cursor continues from there.
  */
 import { mostLookedAt, type Part, searched, sql } from '@muster/driver';
 
@@ -12,7 +13,7 @@ const mostOrdered = 1_000;
 export interface Search {
   /** The stories in the requested order, with the columns of a page. */
   readonly walk: Part;
-  /** The same columns for a story `s`. */
+  /** The columns of a page, for a story `s`. */
   readonly candidate: Part;
   /** The condition that story `s` is the candidate `n` and belongs to the project. */
   readonly inProject: Part;
@@ -42,8 +43,8 @@ export function searchPage({ walk, candidate, inProject, found, fits, after, ord
     const conditions = [sql.part`(select are_few from few)`, ...larger, isFew(name)];
     return sql.part`select id from ${name} where ${sql.join(conditions, ' and ')}`;
   });
-  // A lateral join per row leaves the planner no choice. It knows neither the number of rows nor that they
-  // are few.
+  // A lateral join per row leaves the planner no other kind of join to choose. The planner does not know that
+  // the rows are few.
   return sql.part`with walked as materialized (${walked}),
     ${sql.join(sets)},
     few as materialized (

@@ -3,11 +3,14 @@ import { type Db, type Id, of, sql } from '@muster/driver';
 import { hasRepositoryLinkedTo, targetsOf } from '@muster/tenancy';
 
 export interface Unfinished {
-  /** The keys of its open blockers. */
+  /** The keys of the story's open blockers. */
   readonly blockers: readonly string[];
-  /** The name of the holder of a live lease on it or on its open delivery group; null without one. */
+  /**
+   * The name of the holder of a live lease on the story or on its open delivery group; null without such a
+   * lease.
+   */
   readonly holder: string | null;
-  /** True if work on it was submitted and a linked repository has to report its merge. */
+  /** True if work on the story was submitted and a linked repository still has to report the merge. */
   readonly awaitsMerge: boolean;
 }
 

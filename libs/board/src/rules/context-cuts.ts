@@ -5,7 +5,10 @@
 import { type ContextSections, type OpenThread } from '@muster/registry';
 import { bytesOf, type Cut, cut, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
 
-/** Creates a cut. This wrapper fixes the type, so that each line below is checked against its section. */
+/**
+ * Creates a cut. The type parameter of this wrapper ties `shrink` to its section, so that the compiler checks
+ * each cut below.
+ */
 const of = <Name extends keyof ContextSections>(
   section: Name,
   shrink: (value: NonNullable<ContextSections[Name]>, excess: number) => ContextSections[Name],
@@ -54,7 +57,7 @@ export const contextCuts: readonly Cut<ContextSections>[] = [
   of('epic', (epic, excess) => withoutEndOf(epic, 'description', excess)),
   of('story', (story, excess) => withoutEndOf(story, 'description', excess)),
   of('spec', (spec, excess) => withoutEndOf(spec, 'content', excess)),
-  // The remaining parts are small on almost every board, and needed the most.
+  // The cuts from here on shrink sections that are small on almost every board and are needed most.
   of('locks', shorter),
   of('reviewers', shorter),
   of('collisions', shorter),

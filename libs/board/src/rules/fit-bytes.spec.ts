@@ -39,7 +39,7 @@ describe('withoutItems', () => {
         const gone = list.length - kept.length;
         expect(kept).toEqual(fromEnd ? list.slice(0, kept.length) : list.slice(gone));
         const freed = bytesOf(list) - bytesOf(kept);
-        // The last removed item has no comma.
+        // A list of n items has n - 1 commas, so removing all of its items frees one byte less.
         if (kept.length > 0) expect(freed).toBeGreaterThanOrEqual(excess);
         if (gone === 0) expect(excess === 0 || list.length === 0).toBe(true);
       }),

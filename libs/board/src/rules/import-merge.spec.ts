@@ -50,7 +50,7 @@ describe('waits', () => {
   });
 
   it('are added to the last, however long a line they stand in', () => {
-    // With quadratic cost this would not finish: the chain is ten times as long as a project allows.
+    // With quadratic cost this test would not finish: the chain is ten times as long as a project allows.
     const line = Array.from({ length: 200_000 }, (_, index) => ({
       storyId: String(index + 1),
       blockerId: String(index),

@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto';
 
 /** The state of an item noted at its last import. */
 export interface Noted {
-  /** The hash of the source's content at that time; null if it is unknown. */
+  /** The hash of the source's content at the last import; null if it is unknown. */
   readonly hash: Buffer | null;
-  /** The version of the record after that import. */
+  /** The version of the record after the last import. */
   readonly version: number;
 }
 
-/** The current record. */
+/** The record as it is stored now. */
 export interface Here {
   readonly version: number;
   /** True if work depends on the record: it is leased, offered or submitted. */

@@ -12,12 +12,12 @@ interface Place {
 /** An item with what is known about it. */
 export interface Candidate {
   readonly externalId: string;
-  /** Hash of what the source says now. */
+  /** The hash of the item's current content in the source. */
   readonly hash: Buffer;
   readonly noted: Noted | undefined;
-  /** Undefined if there is no story, or not any more. */
+  /** The stored story; undefined if the item never had one, or if it was deleted. */
   readonly story: (Here & { readonly id: string }) | undefined;
-  /** Null if the item names no place that the board has. */
+  /** Null if the item names no place, or a place that the board does not have. */
   readonly place: Place | null;
   /** The item names a place that the board does not have. */
   readonly refused: Issue | undefined;
@@ -44,7 +44,10 @@ const because = <Kind extends 'kept' | 'refused' | 'duplicate'>(
   issue: { path, message },
 });
 
-/** `theirs` lets the source win over local changes; `first` is the place of new stories whose items name none. */
+/**
+ * Decides what to do with each item of a put. `theirs` lets the source win over local changes. `first` is the
+ * place of a new story whose item names no place.
+ */
 export function planImport<Item extends Candidate>(
   candidates: readonly Item[],
   { theirs, first }: { readonly theirs: boolean; readonly first: Place },

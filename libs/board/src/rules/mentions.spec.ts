@@ -155,7 +155,7 @@ describe('mentionedHandles', () => {
       `- ${' '.repeat(19_998)}`,
       `${'1. '.repeat(6_000)}x`,
     ]) {
-      // With quadratic cost the fifty-fold text would not finish.
+      // The text is repeated 50 times. With quadratic cost, the test would not finish.
       expect(mentionedHandles(text.repeat(50)).length).toBeLessThanOrEqual(1);
     }
   });

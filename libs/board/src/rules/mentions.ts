@@ -118,7 +118,8 @@ function* outsideCodeSpans(block: string): Generator<string> {
     start: index + slashes.length,
     length: run.length,
   }));
-  // The runs that can still close a span, by length, with the next one last.
+  // The runs of backticks that can still close a code span, grouped by length. The next run is the last one
+  // of its group.
   const closers = Map.groupBy(runs.keys().toArray().reverse(), (index) => runs[index]?.length ?? 0);
   let from = 0;
   for (let index = 0; index < runs.length; index += 1) {

@@ -12,7 +12,8 @@ import {
   unmetForVerdict,
 } from './reviews.ts';
 
-// The values are few, so that they are often equal. One commit also appears in its short form.
+// The generators have few values, so that equal values are frequent. One commit also appears in its short
+// form.
 const headSha = fc.constantFrom('aaaaaaaa11', 'aaaaaaa', 'bbbbbbbb22');
 const diffHash = fc.constantFrom('d1', 'd2');
 const nullable = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
@@ -120,7 +121,7 @@ describe('what was reviewed', () => {
         const isOtherSpec = part.specVersion !== undefined && part.specVersion !== is.specVersion;
         const one = { verdict: said, isActive: true, ...about };
         expect(isStale(one, { ...is, code: after })).toBe(isOther || isOtherSpec);
-        // A named part is kept as it was named.
+        // If the reviewer named a part, the reviewed content has that part as it was named.
         expect(about).toMatchObject(part);
       }),
     );

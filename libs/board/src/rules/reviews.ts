@@ -84,9 +84,9 @@ export interface Who {
 
 /** The giver of a verdict. */
 export interface Giver extends Who {
-  /** The member, or the owner of the agent. */
+  /** The member who gave the verdict, or the owner of the agent that gave it. */
   readonly actingMemberId: string;
-  /** True if that member is still active. */
+  /** True if the acting member is still active. */
   readonly isActive: boolean;
 }
 

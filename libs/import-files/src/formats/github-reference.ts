@@ -22,7 +22,7 @@ export function dueOf(milestone: Json): string | undefined {
   return typeof due === 'string' ? due : undefined;
 }
 
-/** Lists the fields of a milestone that its epic does not keep. */
+/** Lists the fields of a GitHub milestone that the epic made from it does not store. */
 export const leftOfMilestone = (milestone: Json): string[] => [
   ...unreadOf('a milestone', milestone, knownOfMilestone),
   ...(milestone['state'] === 'closed' ? ['closed state of a milestone'] : []),

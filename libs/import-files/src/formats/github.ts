@@ -25,7 +25,7 @@ const Issue = z.looseObject({
   labels: nodesOf(z.union([z.string(), z.looseObject({ name: z.string() })])),
   assignees: nodesOf(Login),
   milestone: Milestone,
-  /** A list from `gh`, a number from the API. */
+  /** `gh` writes the list of comments, and the API writes their number. */
   comments: z
     .union([
       z.number(),
@@ -118,7 +118,7 @@ const urlOf = (issue: Issue): string | undefined => issue.html_url ?? issue.url 
 const repositoryOf = (issue: Issue): string => referenceOf(urlOf(issue))?.replace(/#.*/, '') ?? '';
 const idOf = (issue: Issue): string => referenceOf(urlOf(issue)) ?? `#${issue.number}`;
 
-/** Returns the id of a related issue. Without an address it is in the same repository. */
+/** Returns the id of a related issue. A related issue without an address is in the repository of `issue`. */
 const relatedId = (issue: Issue, other: z.infer<typeof Related>): string =>
   referenceOf(other.url) ?? `${repositoryOf(issue)}#${other.number}`;
 

@@ -10,7 +10,7 @@ import { jsonIfAny } from './json.ts';
 /** An issue in the common form of both files. */
 export interface JiraIssue {
   readonly place: string;
-  /** Undefined for a row without a key. */
+  /** The key of the issue; undefined for a row without a key. */
   readonly key: string | undefined;
   /** The number by which rows refer to their parents. */
   readonly id: string | undefined;
@@ -21,7 +21,7 @@ export interface JiraIssue {
   /** The description in wiki markup, like the comments. */
   readonly description: string | undefined;
   readonly status: string | undefined;
-  /** `To Do`, `In Progress` or `Done`, or the API's words for them. */
+  /** The category of the status: `To Do`, `In Progress` or `Done`, or the API's word for it. */
   readonly category: string | undefined;
   readonly resolution: string | undefined;
   readonly priority: string | undefined;
@@ -47,9 +47,9 @@ export interface JiraIssue {
   readonly leftOut: readonly string[];
 }
 
-/** The data about all issues that reading one of them needs. */
+/** The data about all issues of the file that is needed to read a single issue. */
 interface Index {
-  /** The key of each issue, by its key and by its number. */
+  /** Maps the key and the number of each issue to its key. */
   readonly keys: Map<string, string>;
   readonly epics: Map<string, { readonly title: string; readonly targetDate: string | undefined }>;
   /** The parents of each issue, by its key. */
@@ -58,7 +58,7 @@ interface Index {
    * The issues that each issue waits for, by its key: its subtasks, and issues that state that they block it.
    */
   readonly waits: Map<string, string[]>;
-  /** Epics that have an issue. */
+  /** The keys of the epics to which an issue of the file belongs. */
   readonly used: Set<string>;
 }
 
@@ -155,8 +155,8 @@ function draftOf(issue: JiraIssue, index: Index): Draft {
 }
 
 /**
- * Lists the fields of an epic that only stories keep. The status of an epic to do is not listed, because new
- * epics are open.
+ * Lists the fields of an epic that Muster stores for stories only. The status of an epic that is still to do
+ * is not listed, because new epics are open.
  */
 function leftOfEpic(epic: JiraIssue): string[] {
   const isOpen =

@@ -18,11 +18,12 @@ describe('the CSV of Linear', () => {
       ...{ externalId: 'ENG-1', title: '=SUM(1)', description: 'Two\nlines 🙂', status: 'in_progress' },
       ...{ priority: 'urgent', labels: ['Bug', 'iOS'], estimate: 3, assigneeEmail: 'ben@x.org' },
       epic: { externalId: 'p-1', title: 'Billing' },
-      // The first is a blocker and the second a sub-issue.
+      // ENG-2 is also a sub-issue of ENG-1, and is listed only once.
       blockedBy: ['ENG-2', 'ENG-9'],
       ...{ createdAt: '2024-03-01T10:00:00.000Z', updatedAt: '2024-03-01T11:00:00.000Z', comments: [] },
     });
-    // The dates determine the kind of a team's custom statuses.
+    // Linear's CSV does not contain the kind of a team's custom status. The dates of completion and
+    // cancellation determine it.
     expect(item('ENG-2')).toMatchObject({
       status: 'done',
       priority: 'none',

@@ -44,7 +44,7 @@ export async function openMuster(source: Source): Promise<Opened> {
       labels: story.labels ?? [],
       estimate: story.estimate ?? undefined,
       epic: epic && { externalId: epic.localId, title: epic.title, targetDate: epic.targetDate ?? undefined },
-      // A spec in a separate file cannot be read here.
+      // A spec in a separate file cannot be read. Its field is reported as left out.
       leftOut: unread(story, known),
     };
   };

@@ -93,7 +93,7 @@ const known = new Set([
 
 const knownOfCheckItem = new Set([
   ...['id', 'idChecklist', 'name', 'nameData', 'state', 'pos', 'type', 'limits', 'nodeId'],
-  // A reminder has no meaning without the due date, which is reported.
+  // A reminder has no meaning without the due date. The due date itself is reported as left out.
   'dueReminder',
 ]);
 

@@ -80,8 +80,8 @@ export const lockConnection = (db: Db, caller: Caller, id: string): Promise<Row>
   );
 
 /**
- * Ends a locked connection together with its tokens. The authorization check refuses them after COMMIT.
- * Answers the time.
+ * Ends a locked connection together with its tokens. The authorization check refuses these tokens after
+ * COMMIT. Answers the time at which the connection ended.
  */
 export const endConnection = (db: Db, { id }: Row): Promise<{ revoked_at: string | null }> =>
   db.one(

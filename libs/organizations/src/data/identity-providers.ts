@@ -166,10 +166,13 @@ export async function askForChecks(db: Db): Promise<number> {
   return rows.length;
 }
 
-/** The result of a check. */
+/** The result of a check of an identity provider and its domains. */
 export interface Found {
   readonly problem: string | null;
-  /** The domains whose record was found. Domains in neither list could not be checked. */
+  /**
+   * The domains whose DNS record was found. A domain that is in neither `proven` nor `unproven` could not be
+   * checked.
+   */
   readonly proven: readonly string[];
   /** The domains whose record is missing. */
   readonly unproven: readonly string[];

@@ -42,7 +42,10 @@ const invitations = view(
 /** An invitation in its current state: a pending one is expired after its expiry time. */
 export type InvitationRow = RowOf<typeof invitations> & { readonly state: InvitationState };
 
-/** Uses the clock instead of the transaction's start time, like the seats: see seats.ts. */
+/**
+ * The current state of an invitation. It uses the clock instead of the transaction's start time, for the
+ * reason given in seats.ts.
+ */
 const stateNow = sql.part`case when i.state = 'pending' and i.expires_at <= clock_timestamp() then 'expired' else i.state end`;
 
 const columns = sql.part`${invitations.list}, ${stateNow} as state`;

@@ -15,13 +15,13 @@ export async function getTeamIds(db: Db, teamIds: readonly string[]): Promise<st
   return wanted;
 }
 
-/** Adds a new member to those of the teams that still exist. */
+/** Adds a new member to each of the given teams that still exists. */
 export const joinTeams = (memberId: string, teamIds: readonly string[]): Query<unknown> =>
   sql`insert into team_members (org_id, team_id, member_id, role)
      select t.org_id, t.id, ${memberId}, 'member' from teams t where ${of('t')} and t.id = any (${teamIds}::uuid[])
      order by t.id for key share`;
 
-/** Gives a new member a role in those of the projects that still exist. */
+/** Gives a new member a role in each of the given projects that still exists. */
 export const joinProjects = (
   memberId: string,
   projectIds: readonly string[],

@@ -12,7 +12,10 @@ export const toPolicy = (row: PolicyRow, isLinked: boolean): PolicyRecord => ({
   version: row.policy_version,
 });
 
-/** Answers the policy that applies, in the project of the call if it has one. */
+/**
+ * Answers the effective policy. The default of `mergeProof` depends on whether a repository is linked to
+ * the call's project or, without a project, to any project.
+ */
 export async function getPolicy(db: Db): Promise<PolicyRecord> {
   const row = await db.one(
     sql<PolicyRow & { isLinked: boolean }>`select policy, policy_version, ${hasLinkedRepository} as "isLinked"

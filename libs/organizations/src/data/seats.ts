@@ -18,10 +18,10 @@ export interface Seats {
 const seatRoles = sql.join(orgRoles.filter(holdsSeat));
 
 /**
- * The only definition of the seats in use. Each active owner, admin and member holds one, and each pending
- * invitation with such a role reserves one until it expires. Viewers and agents need none. It uses the clock
- * instead of the transaction's start time. So a call that waited for the lock sees invitations that expired
- * during the wait.
+ * The only definition of the seats in use. Each active owner, admin and member holds one seat. Each pending
+ * invitation with such a role reserves one until it expires. Viewers and agents need no seat. The SQL uses
+ * the clock instead of the transaction's start time, so a call that waited for the lock sees which
+ * invitations expired during the wait.
  */
 export const heldSeats = {
   used: sql.part`(select count(*) from members where ${of()} and status = 'active' and role in (${seatRoles}))`,

@@ -262,7 +262,8 @@ describe('accepting an invitation', () => {
       async () => {
         await world.waiting(1);
         await world.rows('update invitations set token_hash = null where id = $1', id);
-        // Nothing releases its lock until this statement waits too.
+        // world.contend releases the row of subscriptions only when both calls wait for it. This statement
+        // makes the second call wait.
         await world.rows('select from subscriptions where org_id = $1 for update', people.orgId);
       },
     );

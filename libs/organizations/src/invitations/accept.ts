@@ -187,7 +187,8 @@ function settle(db: Db, invitation: InvitationRow, member: Member, at: string): 
 }
 
 /**
- * Every member may read this event, so it contains the name that the new member chose instead of the address.
+ * Every member may read the event of the acceptance, so it contains the name that the new member chose
+ * instead of the address.
  */
 const domainEventOf = (invitation: InvitationRow, member: Member): DomainEvent => ({
   kind: 'invitation.accepted',

@@ -17,8 +17,8 @@ export function withPolicyChanges(stored: StoredPolicy, changes: PolicyChanges):
 }
 
 /**
- * Answers the policy for comparison, with null for a mergeProof that was never set, because setting it to its
- * default is a change.
+ * Answers the stored policy with its defaults, in a form in which two policies can be compared. A mergeProof
+ * that was never set is null, because setting it to its default counts as a change.
  */
 export const comparable = (stored: StoredPolicy) => {
   const policy = Policy.parse(stored);

@@ -3,7 +3,7 @@ import { type Db, of, sql } from '@muster/driver';
 import { outboxRow } from '@muster/tenancy';
 import { tokenEndMail, type TokenEndMail } from '../rules/token-end-mail.ts';
 
-/** The number of days before the expiry. */
+/** The number of days before a token's expiry at which its member gets an e-mail. */
 export const tokenWarningDays = 7;
 
 const warning = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})`;
@@ -15,7 +15,10 @@ const warning = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})
 export const tokensToWarnOf = sql.part`t.kind = 'api' and t.revoked_at is null and t.warned_at is null
   and t.expires_at > now() and t.expires_at <= now() + ${warning} and t.expires_at > t.created_at + ${warning} + interval '1 hour'`;
 
-/** Requests the mails for at most this number of tokens of the organization, and answers their number. */
+/**
+ * Requests an e-mail for each token of the organization that expires soon, for at most `most` tokens. Answers
+ * the number of tokens.
+ */
 export async function noteTokenEnds(db: Db, most: number): Promise<number> {
   const noted = await db.all(
     sql<{ id: string }>`update tokens set warned_at = now() where ${of()} and warned_at is null

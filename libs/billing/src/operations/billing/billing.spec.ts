@@ -70,7 +70,7 @@ describe('billing.seatUsage', () => {
       byRole: { owner: 1, admin: 1, member: 1, viewer: 1 },
       recalculatedAt: expect.stringMatching(/Z$/),
     });
-    // The entitlement reports the same seats.
+    // orgEntitlement returns the same number of used and of purchased seats.
     const { entitlement } = await ben.billing.orgEntitlement();
     expect([entitlement.usage.seats, entitlement.limits.seats]).toEqual([5, 25]);
   });
@@ -174,7 +174,8 @@ describe('billing.updateSeats', () => {
     expect(subscription).toMatchObject({ seats: 25, version: 1 });
     expect(proration).toMatchObject({ amount: 0, lines: [] });
     expect(await ledgerOf(orgId)).toEqual([]);
-    // This also succeeds if more seats are used than purchased, because the number stays the same.
+    // The call also succeeds if more seats are used than purchased, because it does not change the number of
+    // seats.
     await world.rows('update subscriptions set seats = 2 where org_id = $1', orgId);
     expect((await ana.billing.updateSeats({ seats: 2 })).usage).toMatchObject({ purchased: 2, used: 3 });
   });

@@ -344,8 +344,8 @@ describe('nobody else', () => {
       for (const call of calls) {
         expect(await attempt(null, null, call)).toBe('MU403');
         expect(await attempt(people.ana, null, call)).toBe('MU403');
-        // The authorization check gives the pass only to platform tokens, and only to operations that request
-        // it.
+        // `app.enter` sets `muster.platform_pass` only for platform tokens, and only for operations that
+        // request it.
         expect(await attempt(people.ana, 'platform', call)).toBe('MU403');
         expect(await attempt(operator, null, call)).toBe('MU403');
         for (const pass of ['', 'on', '00'.repeat(32)])

@@ -31,7 +31,7 @@ export interface Scope {
 
 export interface Read<Value> {
   readonly value: Value;
-  /** True if there is more than was read. */
+  /** True if there are more records than the section contains. */
   readonly more: boolean;
 }
 

@@ -251,7 +251,8 @@ describe('boardColumns.reorder', () => {
         ben.boardColumns.create({ projectId, name: 'New', status: 'ready', afterColumnId: columns.ready }),
     );
     expect(created?.status).toBe('fulfilled');
-    // The second call sees the result of the first. An order without the new column is then incomplete.
+    // The two calls run one after the other. If the column is created first, the requested order lacks it and
+    // is refused.
     if (reordered?.status === 'rejected')
       expect(reordered.reason).toMatchObject({ reason: 'incomplete_order' });
     const expected =

@@ -160,7 +160,8 @@ describe('comments.create', () => {
       () => people.chloe.comments.delete({ commentId: root.id }),
       () => people.dan.comments.create({ storyId: story.id, body: 'x', parentId: root.id }),
     );
-    // Either call may come first. A reply that was acknowledged must not disappear.
+    // The deletion and the reply may commit in either order. A reply that was acknowledged must not
+    // disappear.
     expect(removed?.status).toBe('fulfilled');
     const { items } = await people.dan.comments.list({ storyId: story.id });
     if (replied?.status === 'rejected') {

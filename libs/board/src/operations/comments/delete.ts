@@ -24,7 +24,7 @@ export const deleteOperation = handle(
       comments.save(db, comment, { body: null, mentions: [], deleted_at: at }, at);
       db.later(deleteReactions(commentId));
     } else {
-      // A tombstone stays while it has replies, and is deleted with the last one.
+      // A tombstone is a deleted root whose replies remain. It is deleted together with the last reply.
       const tombstoneIsDone = root.deleted_at !== null && !hasOthers;
       db.later(deleteComment(tombstoneIsDone ? root.id : commentId));
     }

@@ -40,7 +40,7 @@ describe('a long thread', () => {
     expect(seen.map(({ body }) => body)).toEqual(bodies);
     const { items: all } = await people.dan.comments.replies({ commentId: root.id, limit: 200 });
     expect(all).toEqual(seen);
-    // The list operation returns the same for this one thread.
+    // comments.list for this thread returns the replies that comments.replies returned.
     await say('another root');
     const parts = [];
     for (let repliesCursor: string | null | undefined; repliesCursor !== null;) {

@@ -123,7 +123,8 @@ describe('contracts.publish', () => {
   });
 
   it('makes one contract where two make the same one at once', async () => {
-    // Both transactions run until they lock the trail's row, so neither sees the other's contract.
+    // Both calls start before either of them commits, so neither sees the contract that the other one
+    // inserts.
     const drafts = ['one', 'two'].map((content) => () => publishAs(people.chloe, content));
     const outcomes = await world.contend({ table: 'streams', id: people.orgId, column: 'org_id' }, ...drafts);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);

@@ -15,7 +15,7 @@ import { flawOf } from '../../rules/contract-content.ts';
 
 export const publish = handle(registry.contracts.publish, async (context) => {
   const { params, targetId, caller, db, access, emit, refuse } = context;
-  // The check runs before rows are locked, because it takes time.
+  // The content is checked before rows are locked, because the check can take long.
   const flaw = flawOf(params.kind, params.content);
   // Lock order: stories before the records that belong to them.
   const [story, { head, newest }, { at }] = await Promise.all([

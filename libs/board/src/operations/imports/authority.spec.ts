@@ -59,7 +59,7 @@ describe('a status of an item', () => {
     const [item] = await putAs(people.chloe, { externalId: '2', title: 'Two', status: 'done' });
     expect(item).toMatchObject({ outcome: 'updated' });
     expect([await statusOf('WEB-1'), await statusOf('WEB-2')]).toEqual(['done', 'done']);
-    // A new spec with the same put makes the approval stale.
+    // A put that also replaces the spec makes the approval stale.
     await putAs(people.chloe, { externalId: '3', title: 'Three' });
     await people.ana.reviewers.add({ storyId: 'WEB-3', memberId: people.ben.me.memberId });
     await people.ben.reviewers.setVerdict({ storyId: 'WEB-3', verdict: 'approved' });

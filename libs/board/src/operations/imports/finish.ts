@@ -5,7 +5,7 @@ import { findWaits, findWanted, insertWaits } from '../../data/import-waits.ts';
 import { aboutImport, imports, toImport } from '../../data/imports.ts';
 import { addWaits } from '../../rules/import-merge.ts';
 
-/** More would not be read. */
+/** The maximum number of unresolved dependencies in the answer. Nobody would read a longer list. */
 const mostNamed = 200;
 
 export const finish = handle(registry.imports.finish, async ({ targetId, db, access, emit, refuse }) => {
@@ -13,7 +13,8 @@ export const finish = handle(registry.imports.finish, async ({ targetId, db, acc
   if (current.state === 'reverted') throw refuse('already_resolved', { state: current.state });
   if (current.state === 'finished') return { import: toImport(current), leftOut: [] };
 
-  // The counters are locked: no other call closes a circle meanwhile.
+  // openImportBoard locks the project's counters, so no other call can close a cycle of dependencies at the
+  // same time.
   const [, wanted, there] = await Promise.all([
     openImportBoard(db, current.project_id),
     findWanted(db, current),

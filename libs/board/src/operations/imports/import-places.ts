@@ -1,4 +1,4 @@
-/** Where on the board the stories of a put go. */
+/** Finds the places on the board for the stories of a put. */
 import { type ImportItem } from '@muster/registry';
 import { type ImportBoard, type ImportColumn } from '../../data/import-board.ts';
 import { type StoryRow } from '../../data/stories.ts';
@@ -6,14 +6,20 @@ import { type Issue } from '../../rules/import-plan.ts';
 import { canceledRank, rankBetween } from '../../rules/ranks.ts';
 
 export interface Place {
-  /** None of a canceled story. */
+  /** Null for a canceled story, which is in no column. */
   readonly column: ImportColumn | null;
   readonly status: StoryRow['status'];
-  /** The item names the column; a status only says which column it may be. */
+  /**
+   * True if the item names the column itself. If the item only has a status, the column is the first one of
+   * that status.
+   */
   readonly isNamed: boolean;
 }
 
-/** Where an item wants to be: null where it says nothing, `refused` where the board has no such place. */
+/**
+ * Returns the place on the board that an item asks for. Returns null if the item names neither a column nor a
+ * status. Returns `refused` if the board has no such place.
+ */
 export function placeOf(
   { columns }: ImportBoard,
   { column, status }: ImportItem,
@@ -32,14 +38,17 @@ export function placeOf(
     : { column: found, status, isNamed: false };
 }
 
-/** Backlog, where a new item says nothing. */
+/** Returns the place of a new item that names neither a column nor a status: the first backlog column. */
 export const firstPlace = ({ columns }: ImportBoard): Place => ({
   column: columns.find(({ status }) => status === 'backlog') ?? null,
   status: 'backlog',
   isNamed: false,
 });
 
-/** The ends of columns, each of which a story goes to after the one before. */
+/**
+ * Returns a function that answers the next rank at the end of a column. Each rank comes after
+ * the rank of the previous call for that column.
+ */
 export function endsOf({ columns }: ImportBoard) {
   const lasts = new Map(columns.map(({ id, last }) => [id, last]));
   return (column: ImportColumn | null): string => {

@@ -1,4 +1,4 @@
-/** The comments of a put, under the stories that are there. */
+/** Writes the comments of a put's items that have stories. */
 import { type Actor, type ImportItem } from '@muster/registry';
 import { type CommentRow, comments } from '../../data/comments.ts';
 import { type CommentPlace, findCommentPlaces, idAt, lockComments } from '../../data/import-board.ts';
@@ -9,13 +9,19 @@ import { type Meeting, type Placed } from './put-stories.ts';
 
 type ItemComment = NonNullable<ImportItem['comments']>[number];
 
-/** Trackers count comments each in its own way: some in each story from 1. */
+/**
+ * Returns the key of a comment within the tracker. It contains the ID of the item, because some trackers
+ * number the comments of each issue from 1.
+ */
 const commentKey = (
   { externalId }: Pick<ImportItem, 'externalId'>,
   comment: { readonly externalId: string },
 ) => JSON.stringify([externalId, comment.externalId]);
 
-/** Of the comments of an item, and of those that they reply to: an earlier put may have brought them. */
+/**
+ * Returns the keys of an item's comments and of the comments to which they reply. With these keys the caller
+ * finds the comments that earlier puts wrote.
+ */
 export const commentKeysOf = (item: ImportItem): string[] => [
   ...new Set(
     (item.comments ?? [])
@@ -26,28 +32,28 @@ export const commentKeysOf = (item: ImportItem): string[] => [
 
 interface PutComments {
   readonly notes: readonly NotedItem[];
-  /** By the external id of the story's item. */
+  /** The problems with comments, by the external ID of the comment's item. */
   readonly issues: ReadonlyMap<string, Issue[]>;
-  /** External ids of items of which a comment was written. */
+  /** The external IDs of the items for which the put wrote a comment. */
   readonly written: ReadonlySet<string>;
 }
 
-/** A comment of an item whose story is there. */
+/** A comment from the file whose item has a story. */
 interface Wanted extends Placed {
   readonly comment: ItemComment;
   readonly key: string;
   readonly hash: Buffer;
 }
 
-/** A put in progress: what it was read from, and what it will write. */
+/** A put in progress: the data that it has read, and the rows that it will write. */
 interface Put extends Meeting {
-  /** Comments that were put before, by their ids. */
+  /** The stored comments that earlier puts wrote, by record ID. */
   readonly there: ReadonlyMap<string, CommentPlace>;
-  /** Those of them that this put may write, by their ids. */
+  /** The locked comments, which this put may change or reply to, by record ID. */
   readonly locked: ReadonlyMap<string, CommentRow>;
-  /** Keys of the comments before. */
+  /** The keys of the comments that this put has processed so far. */
   readonly seen: Set<string>;
-  /** By their keys. */
+  /** The comments that this put creates, by key. */
   readonly made: Map<string, CommentRow>;
   readonly notes: NotedItem[];
   readonly issues: Map<string, Issue[]>;
@@ -80,7 +86,8 @@ export async function putComments(meeting: Meeting, placed: readonly Placed[]): 
     ...{ notes: [], issues: new Map<string, Issue[]>(), written: new Set() },
   };
 
-  // Replies come after what they reply to.
+  // The comments are written in the order of their times, so that each reply comes after the comment to which
+  // it replies.
   const inOrder = [...all].sort((a, b) => Date.parse(a.comment.at) - Date.parse(b.comment.at));
   for (const wanted of inOrder) putOne(put, wanted);
 
@@ -89,7 +96,10 @@ export async function putComments(meeting: Meeting, placed: readonly Placed[]): 
   return { notes, issues, written };
 }
 
-/** Comments that the put may change or reply to. Those that come unchanged, usually all, are not locked. */
+/**
+ * Returns the IDs of the comments that the put may change or reply to. A comment that has not changed in the
+ * source is not locked. Most comments have not changed.
+ */
 function idsToLock({ noted }: Meeting, all: readonly Wanted[]): ReadonlySet<string> {
   return new Set(
     all.flatMap(({ item, comment, key, hash, isNew }) => {
@@ -104,7 +114,7 @@ function idsToLock({ noted }: Meeting, all: readonly Wanted[]): ReadonlySet<stri
   );
 }
 
-/** Decides what becomes of a comment, and has it written. */
+/** Decides whether a comment is created, updated or left unchanged, and requests the write. */
 function putOne(put: Put, wanted: Wanted): void {
   const { noted, seen } = put;
   const { key } = wanted;
@@ -118,13 +128,19 @@ function putOne(put: Put, wanted: Wanted): void {
   else update(put, wanted, known);
 }
 
-/** The comment hangs on a story that the item was before, or went with it. */
+/**
+ * Reports whether the stored comment belongs to a story that its item had before, or was deleted together
+ * with that story.
+ */
 function isElsewhere({ there }: Put, { storyId, isNew }: Wanted, known: ItemRow): boolean {
   const row = there.get(known.record_id);
   return row === undefined ? isNew : row.story_id !== storyId;
 }
 
-/** Where the item says something else than it did, and the comment is as it was put. */
+/**
+ * Updates a comment if its text changed in the source and nobody changed the comment here since the last
+ * import.
+ */
 function update(put: Put, wanted: Wanted, known: ItemRow): void {
   const { db, at, locked } = put;
   const { comment, hash } = wanted;
@@ -163,7 +179,10 @@ function create(put: Put, wanted: Wanted): void {
   note(put, wanted, row, true);
 }
 
-/** An author who is not known as a member stays as a name; the comment then belongs to the importer. */
+/**
+ * Returns the author of an imported comment. An author who is not a known member is stored by name only. The
+ * comment then belongs to the importing member.
+ */
 function authorOf(
   { caller, authors }: Meeting,
   { authorName, authorEmail }: ItemComment,
@@ -180,7 +199,10 @@ function authorOf(
       };
 }
 
-/** The root of the thread that a reply belongs to; undefined where the comment that it replies to is not there. */
+/**
+ * Returns the ID of the root of the thread that a reply belongs to. Returns undefined if the comment to which
+ * it replies does not exist on the same story.
+ */
 function rootOf({ made, there, noted }: Put, { item, storyId }: Wanted, parent: string): string | undefined {
   const key = commentKey(item, { externalId: parent });
   const found = made.get(key) ?? there.get(noted.get(itemKey('comment', key))?.record_id ?? '');

@@ -1,4 +1,4 @@
-/** The epics of a put: found again, or made with the first story that needs them. */
+/** Finds or creates the epics of a put. A new epic is created together with the first story that names it. */
 import { type ImportItem } from '@muster/registry';
 import { epics } from '../../data/epics.ts';
 import { lockEpics } from '../../data/import-board.ts';
@@ -9,7 +9,10 @@ import { type Meeting } from './put-stories.ts';
 type ItemEpic = NonNullable<ImportItem['epic']>;
 
 export interface ItemEpics {
-  /** Null where it was deleted here. */
+  /**
+   * Returns the ID of an item's epic, and creates the epic if necessary. Returns null if the epic was deleted
+   * in Muster.
+   */
   readonly idOf: (epic: ItemEpic) => string | null;
   readonly notes: () => readonly NotedItem[];
 }

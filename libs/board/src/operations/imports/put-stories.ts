@@ -22,7 +22,7 @@ import { isFinished, unmetGates } from '../../rules/workflow.ts';
 import { endsOf, firstPlace, type Place, placeOf } from './import-places.ts';
 import { type ItemEpics, openEpics } from './put-epics.ts';
 
-/** What a put meets. */
+/** The data that all parts of a put share: the call, the board, and the notes of earlier imports. */
 export interface Meeting {
   readonly db: Db;
   readonly caller: Caller;
@@ -30,7 +30,7 @@ export interface Meeting {
   readonly policy: Policy;
   readonly current: ImportRow;
   readonly board: ImportBoard;
-  /** Items that were put before, by itemKey. */
+  /** The notes of earlier imports about the items, by itemKey. */
   readonly noted: ReadonlyMap<string, ItemRow>;
   /** Stories that mirror items, by external id. */
   readonly mirrors: ReadonlyMap<string, { readonly id: string; readonly version: number }>;
@@ -39,11 +39,11 @@ export interface Meeting {
   readonly authors: ReadonlyMap<string, KnownMember>;
 }
 
-/** An item whose story is there. */
+/** An item that has a story after the put. */
 export interface Placed {
   readonly item: ImportItem;
   readonly storyId: string;
-  /** It is not the story that was noted of the item before. */
+  /** True if the put created the story, or if the item had another story at its last import. */
   readonly isNew: boolean;
 }
 
@@ -53,7 +53,7 @@ interface PutStories {
   readonly placed: readonly Placed[];
 }
 
-/** A put in progress: what it was read from, and what it will write. */
+/** A put in progress: the data that it has read, and the rows that it will write. */
 interface Put extends Meeting {
   readonly there: Awaited<ReturnType<typeof lockStories>>;
   readonly specs: Awaited<ReturnType<typeof findSpecs>>;
@@ -66,7 +66,10 @@ interface Put extends Meeting {
   readonly notes: NotedItem[];
 }
 
-/** An item that is to be written: its place, its epic (undefined where it names none), and what is wrong with it so far. */
+/**
+ * An item that the put will write. `epicId` is undefined if the item names no epic. `issues` lists the
+ * problems found so far.
+ */
 interface Wanted {
   readonly item: ImportItem;
   readonly hash: Buffer;
@@ -75,7 +78,7 @@ interface Wanted {
   readonly issues: Issue[];
 }
 
-/** What became of an item; no story where none is there. */
+/** The result for an item. `story` is undefined if the item has no story. */
 interface Outcome {
   readonly outcome: ImportResult['outcome'];
   readonly story?: StoryRow | undefined;
@@ -90,7 +93,10 @@ const hashOfItem = (item: ImportItem): Buffer =>
     ].map((said) => said ?? null),
   );
 
-/** What is known of an item: as it was noted, or of another story that mirrors it, of which there is one at most. */
+/**
+ * Returns the notes of earlier imports about an item. If another story mirrors the item, the result names
+ * that story, without a known hash. At most one story mirrors an item.
+ */
 function knownOf({ noted, mirrors }: Meeting, externalId: string) {
   const item = noted.get(itemKey('story', externalId));
   const mirror = mirrors.get(externalId);
@@ -144,7 +150,10 @@ export async function putStories(
   return { results, notes: [...epicsOf.notes(), ...notes], placed };
 }
 
-/** Work goes on by what the story says; what is there to be taken up again ends where the story is canceled. */
+/**
+ * Reports whether work on the story keeps the import from changing it. Work that is only available does so
+ * only if the import would cancel the story.
+ */
 const isWorkedOn = ({ work, status }: ImportedStory, place: Place | null): boolean =>
   work !== null && (work !== 'available' || (place?.status === 'canceled' && status !== 'canceled'));
 
@@ -198,7 +207,7 @@ function shutGates(
   return unmetGates(place.status, policy, gates).map(({ gate }) => gate);
 }
 
-/** Notes which record an item became, and what of it was written. */
+/** Notes the record of an item, its version, and the hash of the source's content, for the next import. */
 function note(
   { notes }: Put,
   { item, hash }: Wanted,
@@ -210,7 +219,10 @@ function note(
   notes.push({ kind: 'story', externalId, recordId, isMade, hash, version, blockedBy });
 }
 
-/** The item as what a story mirrors; what it leaves out stays as it is in a story that mirrors it. */
+/**
+ * Returns the upstream reference of a story that mirrors the item. If the story already mirrored the item, a
+ * missing address and the state keep their values.
+ */
 function upstreamOf(
   { current: { provider }, at }: Meeting,
   { externalId, url }: ImportItem,
@@ -223,7 +235,7 @@ function upstreamOf(
   };
 }
 
-/** What a put may change of a story that is there. */
+/** The columns of an existing story that a put may change. */
 const followedColumns = [
   ...['title', 'description', 'epic_id', 'priority', 'labels', 'estimate', 'upstream'],
   ...['status', 'column_id', 'rank', 'completed_at', 'spec_version'],
@@ -255,7 +267,7 @@ function update(put: Put, story: ImportedStory, wanted: Wanted): Outcome {
   return { outcome: 'updated', story };
 }
 
-/** The story as the item says it; the story itself where it says the same. */
+/** Returns the story with the fields of the item. Returns the same object if the item changes nothing. */
 function followed(
   { at, rankAtEnd }: Put,
   story: ImportedStory,
@@ -263,7 +275,8 @@ function followed(
 ): ImportedStory {
   const { title, description, priority, labels, estimate, updatedAt } = item;
   const { changed } = stories.changed(story, { title, description, priority, labels, estimate, epicId }, at);
-  // A column says where it is to be, a status only that it be so: a move among columns of one status is the board's own.
+  // If the item names a column, the story moves to that column. If the item only has a status, the story
+  // moves only if its status differs. Members choose among the columns of one status.
   const moves =
     place !== null &&
     (place.status !== story.status || place.isNamed) &&

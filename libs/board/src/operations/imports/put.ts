@@ -64,7 +64,7 @@ export const put = handle(registry.imports.put, async (context) => {
     },
     at,
   );
-  // One line for all of them, and none where nothing came of it.
+  // One event covers all stories of the put. No event is emitted if the put changed nothing.
   const [created, updated] = [count('created'), count('updated')];
   if (created + updated > 0) emit('import.stored', aboutImport(current), { created, updated });
   return { import: toImport(counted), results };

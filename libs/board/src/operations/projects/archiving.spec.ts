@@ -30,7 +30,7 @@ const writes: [string, string, () => Promise<unknown>][] = [
   ['an epic', 'epic.created', () => people.chloe.epics.create({ projectId: 'WEB', title: 'x' })],
 ];
 
-/** Starts both calls while a row is locked that the first one needs, then releases the row. */
+/** Locks a row that the first call needs, starts both calls, and then releases the row. */
 async function meet(
   held: { readonly table: string; readonly column: string; readonly id: string },
   first: () => Promise<unknown>,
@@ -71,7 +71,8 @@ describe('archiving a project', () => {
   });
 
   it.each(writes)('waits for %s that was on its way before', async (_what, kind, write) => {
-    // This row is the last that a write locks, so the write has begun and is not committed.
+    // A write locks the row of streams last. The write has therefore begun, but is not committed, when the
+    // archiving starts.
     const outcomes = await meet({ table: 'streams', column: 'org_id', id: people.orgId }, write, archive);
     expect(outcomes).toEqual(['done', 'done']);
     expect(await happened()).toEqual([kind, 'project.archived']);

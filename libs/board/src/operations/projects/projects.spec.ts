@@ -110,7 +110,7 @@ describe('projects.create', () => {
 
   it('counts what another call is about to add', async () => {
     const { orgId, ana, ben } = await world.org({ plan: 'free' });
-    // Every call that adds a project locks the organization's row, so all of them wait here.
+    // Every call that adds a project locks the organization's row, so all eight calls wait for that row.
     const outcomes = await world.contend(
       { table: 'orgs', id: orgId },
       ...Array.from(

@@ -20,7 +20,10 @@ const upsertOrg = async (draft: Draft = {}, who: Person = people.ben): Promise<P
 const upsertProject = async (draft: Draft = {}, who: Person = people.ben): Promise<Prompt> =>
   (await who.prompts.project.upsert({ projectId: 'web', ...draftOf(draft) })).prompt;
 
-/** The operations for both kinds of prompts. Both kinds give the same guarantees. */
+/**
+ * The tests run for the prompts of the organization and for those of a project. Both give the same
+ * guarantees.
+ */
 const owners = ['org', 'project'] as const;
 const upsert = { org: upsertOrg, project: upsertProject };
 const list = {

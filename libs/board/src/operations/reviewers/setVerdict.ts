@@ -57,7 +57,10 @@ const nothingSaid: Said = {
   diff_hash: null,
 };
 
-/** Returns the verdict as stored, with what was reviewed, and the resulting code under review. */
+/**
+ * Returns the verdict in its stored form, with the content that was reviewed. Also returns the resulting code
+ * under review.
+ */
 function saidOf(
   params: Named & { verdict: Said['verdict']; note?: string | undefined },
   now: Reviewable,

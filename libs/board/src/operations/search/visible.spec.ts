@@ -52,7 +52,8 @@ describe('what search.find shows', () => {
     for (const title of ['Copper', 'coper', 'Recieve', 'Deceive', 'Copper pipes', 'Coppers'])
       await story(hidden, title);
     expect(await answers()).toEqual(before);
-    // More hidden documents than a search examines or reads from the index do not change the answers either.
+    // The answers stay unchanged even if there are more hidden documents than a search examines or reads from
+    // the index.
     await world.rows(
       `insert into search_documents (org_id, id, kind, project_id, keys)
        select $1, uuidv7(), 'comment', $2, array_to_tsvector(app.text_keys($1, array['copper', 'receive', 'pipes'])) from generate_series(1, 2000)`,

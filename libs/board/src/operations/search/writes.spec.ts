@@ -106,7 +106,7 @@ describe('the documents of a search', () => {
     await world.rows('delete from search_words');
     for (const statement of fromTheRecords) await world.rows(statement);
     expect(await withoutWrite()).toEqual(before);
-    // The rebuilt table lacks words of overwritten texts.
+    // The rebuilt table lacks the words that only overwritten texts contained.
     expect(known).toEqual(expect.arrayContaining(await words()));
     expect(await words()).toContainEqual(expect.objectContaining({ word: 'uberprufung' }));
   });

@@ -58,7 +58,7 @@ describe('stories.create', () => {
     );
     const numbers = made.map(({ story }) => story.number).sort((one, other) => one - other);
     expect(numbers).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
-    // The column's order equals that of the numbers, because one lock protects both.
+    // The stories of the column are in the order of their numbers, because one lock protects both.
     const { items } = await ana.stories.list({ projectId: board.projectId });
     expect(items.map(({ number }) => number)).toEqual(numbers);
   });

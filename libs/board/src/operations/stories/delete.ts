@@ -9,7 +9,8 @@ import { findGroupOf } from '../../data/targets.ts';
 export const deleteOperation = handle(registry.stories.delete, async ({ targetId, db, emit, refuse }) => {
   // The deletion updates the counts of the column and of canceled stories, as a move does.
   const { story } = await lockMove(db, targetId, {});
-  // These reads follow the story's lock, which every acquire takes first.
+  // The lease and the group are read after the story was locked. Every call that acquires a lease locks the
+  // story first, too.
   const [lease, group] = await Promise.all([findLiveLease(db, story.id), findGroupOf(db, story.id)]);
   if (lease !== undefined) throw refuse('lease_held', { ...lease, retryable: false });
   for (const query of deleteStory(story.id)) db.later(query);

@@ -115,8 +115,8 @@ describe('stories.reorder', () => {
     await expect(
       ana.stories.reorder({ storyId: 'WEB-4', columnId: board.columns.in_progress }),
     ).rejects.toMatchObject({ reason: 'policy' });
-    // A spec without words does not count as a spec, even if a neighbor determines the column. A spec with a
-    // word counts.
+    // A neighbor in another column can determine the new status of a story. For the gate of that status, a
+    // spec without words does not count, and a spec with a word counts.
     const begun = await make({ status: 'in_progress', spec: 'x' });
     const blank = await make({ spec: ' ' });
     const beside = { storyId: blank.id, afterStoryId: begun.id };

@@ -161,14 +161,14 @@ describe('stories.update', () => {
       (await ana.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2', 'WEB-3', 'WEB-5'] })).story
         .blockedBy,
     ).toHaveLength(3);
-    // One call may open a cycle and close it differently.
+    // After WEB-4 has lost its blocker, WEB-5 may wait for WEB-4 without closing a cycle.
     await ana.stories.update({ storyId: 'WEB-4', blockedBy: [] });
     await ana.stories.update({ storyId: 'WEB-5', blockedBy: ['WEB-4'] });
   });
 
   it('refuses one of two calls that together close a circle', async () => {
     const [one, two] = [await make(), await make()];
-    // The row of streams is the last that a write locks, so both calls have done their checks.
+    // A write locks the row of streams last, so both calls have begun before either of them can commit.
     const outcomes = await world.contend(
       { table: 'streams', id: people.orgId, column: 'org_id' },
       () => ana.stories.update({ storyId: one.id, blockedBy: [two.id] }),
@@ -183,7 +183,7 @@ describe('stories.update', () => {
   it('lets two stories change places between two epics at once', async () => {
     const [epicId, other] = [await makeEpic(), await makeEpic()];
     const [one, two] = [await make({ epicId }), await make({ epicId: other })];
-    // The lock is as weak as that of a count's update, so foreign keys do not wait for it.
+    // The holder's lock has the strength of an update of a count, so foreign key checks do not wait for it.
     const holder = await world.database.owner.connect();
     try {
       await holder.query('begin');

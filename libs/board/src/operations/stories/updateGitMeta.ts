@@ -8,7 +8,8 @@ export const updateGitMeta = handle(registry.stories.updateGitMeta, async (conte
   const { git, fields } = changedGit(story.git, await canonicalGit(context, params.git));
   const before = story.code ?? noCode;
   const code = codeSaid(before, codeThatCounts(policy, params.git), at);
-  // The caller may repeat an earlier report after reports of other code.
+  // A caller may repeat an older report after reports of other code. Its git fields then change nothing, but
+  // the code under review changes.
   if (fields.length === 0 && code === before) return { story: toStory(story) };
   const changed = stories.save(db, story, { git, code }, at);
   emit('story.gitMetaUpdated', aboutStory(story), { fields });

@@ -334,7 +334,7 @@ describe('its room', () => {
       contracts: [{ content: null }],
       prompts: [{ body: null }],
     });
-    // The newest threads are still included.
+    // The newest thread is still part of the shortened context.
     expect(cut.openThreads?.at(-1)).toEqual(whole.openThreads?.at(-1));
 
     const little = await contextOf({ maxBytes: 20_001 });

@@ -23,7 +23,7 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
     storyRef: storyId,
     maxBytes,
     perform: call.perform,
-    // Two sections need each of these, so each is requested only once.
+    // Two sections need each of the following answers, so each of them is requested only once.
     policy: () => (asked ??= call.policy()),
     execution: () =>
       (work ??= call
@@ -53,6 +53,6 @@ async function readSection<Name extends ContextSection>(name: Name, scope: Scope
 
 const leftOut = <Name extends ContextSection>(name: Name) => ({ name, value: null, more: false });
 
-/** Returns the sections by name. The cast is safe because they were read by the list of all names. */
+/** Returns the sections as an object, by name. The cast is safe because `read` contains every section. */
 const byName = (read: readonly NamedRead<ContextSection>[]): ContextSections =>
   Object.fromEntries(read.map(({ name, value }) => [name, value])) as ContextSections;

@@ -160,7 +160,7 @@ describe('agents.retire', () => {
       { verdict: 'pending', agent: false },
     ]);
     expect(await eventsOf(orgId)).toEqual([{ kind: 'agent.retired', title: 'Robo' }]);
-    // A repetition changes nothing and emits no event.
+    // Retiring the agent again changes nothing and emits no event.
     expect((await retire(ana)).agent).toEqual(agent);
     expect(await eventsOf(orgId)).toHaveLength(1);
   });
@@ -193,7 +193,8 @@ describe('agents.retire', () => {
       const { orgId, chloe, ana, robo } = people;
       const agentId = robo.me.agentId ?? '';
       const outcomes = await world.contend<unknown>(
-        // With tokens, the retirement already holds the lock on the agent, and the other call waits for it.
+        // In the case `tokens`, the retirement has already locked the agent when it waits for the agent's
+        // tokens. The creation of a token then waits for the agent.
         { table, id: agentId, column: table === 'agents' ? 'id' : 'agent_id' },
         async () => {
           if (table === 'tokens') await world.waiting(1);

@@ -4,7 +4,8 @@ import { endConnection, lockConnection, toConnection } from '../../data/connecti
 
 export const revoke = handle(registry.connections.revoke, async ({ params, caller, db }) => {
   const connection = await lockConnection(db, caller, params.connectionId);
-  // Ending it again changes nothing, because two people may try at the same time.
+  // Ending a connection that has already ended changes nothing, because two people may try it at the same
+  // time.
   if (connection.revoked_at !== null) return { connection: toConnection(connection) };
   return { connection: toConnection({ ...connection, ...(await endConnection(db, connection)) }) };
 });

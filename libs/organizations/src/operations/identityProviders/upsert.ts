@@ -48,7 +48,8 @@ export const upsertWith = (setUp: IdentityProvidersSetUp) =>
       db.later(providers.insert(row));
     } else {
       requireVersion(known, expectedVersion);
-      // The secret belongs to the issuer, so it is not kept when another issuer replaces it.
+      // The secret belongs to the issuer. It is kept only if the call gives no new secret and does not change
+      // the issuer.
       const staysAsItIs = clientSecret === undefined && known.issuer === issuer;
       const { changed } = providers.changed(known, wanted, at);
       row = providers.save(

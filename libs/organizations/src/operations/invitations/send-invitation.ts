@@ -22,7 +22,7 @@ export function requireAllowedAddress(email: string, { allowedEmailDomains: allo
     throw refusal('policy', { unmet: [{ gate: 'allowedEmailDomains', allowed }] });
 }
 
-/** Answers whether a member of that role needs a seat and none is free. Viewers need none. */
+/** Answers whether a member of the given role needs a seat but no seat is free. Viewers need no seat. */
 export const lacksSeat = (role: OrgRole, seats: Seats): boolean => holdsSeat(role) && freeSeats(seats) <= 0;
 
 /** Throws 403 if a caller other than the owner invites an admin. */

@@ -32,8 +32,8 @@ export const invite = handle(
         access(),
         askPolicy(),
         lockSeats(db),
-        // Removing the caller revokes the invitations that they sent. With this lock the removal waits for
-        // this call, or this call fails.
+        // Removing the caller also revokes the invitations that the caller sent. Because of this lock, either
+        // the removal waits for this call, or this call fails.
         lockSelf(db, caller),
         lockOpenInvitation(db, email),
         isMemberAddress(db, email),

@@ -114,7 +114,7 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
         'assignment 2 Ben -',
         'assignment 3 - Bert',
         'assignment 4 Ben Bert',
-        // Comments and verdicts stay.
+        // The comments and verdicts of removed members and agents stay.
         'comment Chloé',
         'review approved Ben',
         'review approved Chloé',
@@ -172,7 +172,8 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
         await world.waiting(1);
         if (way === 'members.leave') await chloe.members.leave({});
         else await ana.members.removeMember({ memberId: chloe.me.memberId });
-        // Nothing releases its lock until this statement waits too.
+        // world.contend releases the row of subscriptions only when both calls wait for it. This statement
+        // makes the second call wait.
         await world.rows('select from subscriptions where org_id = $1 for update', orgId);
       },
     );

@@ -22,7 +22,7 @@ export const transferOwnership = handle(
     if (heir.id === owner.id) return { org, previousOwner: toMember(owner), newOwner: toMember(owner) };
     if (!holdsSeat(heir.role)) throw refuse('seat_required');
 
-    // The order matters, because the unique index never allows two owners.
+    // The previous owner is saved first, because the unique index never allows two owners.
     const previousOwner = members.save(db, owner, { role: 'admin' }, at);
     const newOwner = members.save(db, heir, { role: 'owner' }, at);
     // The policy's requirements for sessions do not apply to the owner, but they do to the previous owner.

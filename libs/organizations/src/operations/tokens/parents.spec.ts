@@ -8,7 +8,7 @@ const world = useWorld(organizationsHandlers);
 let people: People;
 beforeEach(async () => {
   people = await world.org();
-  // The parents live longer than any token that they create.
+  // The tokens of members expire in 400 days, later than any token that they create.
   await world.rows(`update tokens set expires_at = now() + interval '400 days' where agent_id is null`);
 });
 

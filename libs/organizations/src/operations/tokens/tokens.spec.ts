@@ -10,7 +10,7 @@ const world = useWorld(organizationsHandlers);
 let people: People;
 beforeEach(async () => {
   people = await world.org();
-  // The parents live longer than any token that they create.
+  // The tokens of members expire in 400 days, later than any token that they create.
   await world.rows(`update tokens set expires_at = now() + interval '400 days' where agent_id is null`);
 });
 
@@ -156,8 +156,8 @@ describe('tokens.create', () => {
     await expect(
       bound.tokens.create({ name: 'x', scopes: ['write'], projectIds: [other] }),
     ).rejects.toMatchObject({ status: 404 });
-    // It cannot create tokens for another member's agent either, because such a token reaches beyond the
-    // projects.
+    // A token that is bound to projects cannot create a token for another member's agent, because the new
+    // token would reach beyond the projects.
     await expect(
       bound.tokens.create({ name: 'x', scopes: ['write'], agentId: agentId() }),
     ).rejects.toMatchObject(refused(403, 'not_own_agent'));
