@@ -170,7 +170,7 @@ describe('what is passed over', () => {
     const first = await next(chloe);
     expect(await keyOf(first)).toBe('WEB-1');
     expect(passedOver(await next(chloe))).toEqual({ 'WEB-2': ['wip_limit'], 'WEB-1': ['lease_held'] });
-    // The rest of the column is still available.
+    // After the release, a story that is already in the full column is offered again.
     await chloe.deliveryExecutions.release(heldOf(first));
     expect(await keyOf(await next(people.ben))).toBe('WEB-1');
   });
@@ -186,7 +186,7 @@ describe('what is passed over', () => {
       });
     const taken = await next(chloe);
     expect([await keyOf(taken), taken.skipped.length]).toEqual(['WEB-25', 20]);
-    // More stories than one scan reads.
+    // Inserts more stories than the search reads in one scan.
     await api.world.rows(
       `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by, blocked)
        select org_id, gen_random_uuid(), project_id, 100 + n, title, status, column_id, 'A' || lpad(n::text, 4, '0'), created_by, blocked

@@ -125,7 +125,7 @@ describe('agents.listActive', () => {
     for (const runId of runIds)
       await people.robo.agents.runEvent({ projectId: 'WEB', runId, kind: 'started' });
     await people.chloe.deliveryExecutions.acquire({ ...target, runId: 'silent' });
-    // Equal start times, so that only the keys determine the order.
+    // Sets equal start times, so that only the keys determine the order.
     await api.world.rows('update agent_runs set started_at = now() where org_id = $1', people.orgId);
     const seen: (string | null)[] = [];
     let cursor: string | null = null;

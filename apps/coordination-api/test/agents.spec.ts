@@ -65,7 +65,7 @@ describe('agents.runEvent', () => {
     const { run: ended } = await people.robo.agents.runEvent({ ...run, kind: 'failed', message: 'No luck' });
     const again = await people.robo.agents.runEvent({ ...run, kind: 'failed', message: 'Really' });
     expect(again.run).toEqual(ended);
-    // A repeated event changes nothing either.
+    // An event with a deduplication key that was used before changes nothing either.
     expect((await people.robo.agents.runEvent({ ...run, kind: 'progress', dedupeKey: 'p1' })).run).toEqual(
       ended,
     );
@@ -241,7 +241,7 @@ describe('a run and the work that it holds', () => {
     await people.robo.deliveryExecutions.complete({ executionId, leaseToken, outcome, pullRequest });
     expect(await stateOf('run-1')).toMatchObject({ state });
     expect(await stateOf('other')).toMatchObject({ state: 'running' });
-    // Reporting the current state again is a repetition.
+    // A report of the state that the run already has is accepted as a repetition.
     expect((await people.robo.agents.runEvent({ ...run, kind: state })).run.state).toBe(state);
   });
 
@@ -252,7 +252,7 @@ describe('a run and the work that it holds', () => {
     expect((await people.robo.agents.runEvent({ ...run, kind: 'progress' })).run.state).toBe('running');
     await people.robo.deliveryExecutions.release({ executionId: execution.id, leaseToken });
     expect((await people.robo.agents.runEvent({ ...run, kind: 'progress' })).run.state).toBe('running');
-    // Later changes to the work by others do not affect the run.
+    // When another holder later completes the work, the state of this run does not change.
     const next = await acquire(people.ben, 'run-2');
     await people.ben.deliveryExecutions.complete({
       executionId: execution.id,

@@ -18,7 +18,7 @@ export async function refusesBadTokens(
   const scopes = ['admin', 'platform'] as const;
   const revoked = await api.world.token(orgId, ana.me.memberId, { scopes });
   const expired = await api.world.token(orgId, ana.me.memberId, { scopes });
-  // Both are cached as valid before they end.
+  // Both tokens are cached as valid before one is revoked and the other expires.
   for (const { me } of [revoked, expired])
     expect((await api.call(me.token, 'session.identity')).status).toBe(200);
   await api.world.rows(

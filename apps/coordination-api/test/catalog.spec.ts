@@ -352,7 +352,7 @@ describe('agents.catalog.delete', () => {
     ])
       await expect(gone()).rejects.toMatchObject({ status: 404 });
     expect((await people.dan.agents.catalog.list()).items).toEqual([]);
-    // The slug is free again, but its versions stay reserved.
+    // After the deletion, another member may use the slug again. The deleted version numbers stay reserved.
     const eve = await api.world.member(people.orgId, 'Eve', 'member');
     for (const version of ['1.0.0', '1.1.0'])
       await expect(publish(eve, { version, content: '# Mine' })).rejects.toMatchObject({ status: 409 });

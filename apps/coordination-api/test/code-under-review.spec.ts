@@ -285,7 +285,7 @@ describe('the ways into done', () => {
     await people.ana.stories.updateStatus({ storyId, status: 'ready' });
     await people.chloe.deliveryExecutions.complete({ ...held, outcome: 'succeeded' });
     held = await acquire(people.chloe);
-    // After a restart, the new work must be merged as well.
+    // After the story was reopened and acquired again, the new work needs a merge of its own.
     await expect(finish()).rejects.toMatchObject(unmet('requireMergeProof'));
   });
 

@@ -60,7 +60,7 @@ describe('half-sent bodies, twice as many as there are places', () => {
     for (let index = 0; index < 2 * places; index += 1) {
       const socket = await send({ path: '/api/comments/create', token, sent: '{' });
       const isAnswered = () => socket.bytesRead > heardBefore;
-      // A request occupies a place while its caller is identified.
+      // The request occupies a request slot only while its caller is identified.
       await until(async () => isAnswered() || (await level('in_flight')) === 0);
       expect(isAnswered()).toBe(false);
     }
@@ -109,7 +109,7 @@ describe('waiting for events', () => {
         details: { reason: 'too_many_waiting', retryAfterSeconds: 1, retryable: true },
       }),
     ]);
-    // A call that does not wait needs no place among the waiting ones.
+    // A call that does not wait is accepted even while the limit of waiting calls is reached.
     expect((await api.call(token, 'deliveryExecutions.eventsSince', { executionId, afterSeq })).status).toBe(
       200,
     );

@@ -19,7 +19,7 @@ beforeEach(async () => {
   } = await people.ana.projects.create({ key: 'WEB', name: 'Web' }));
 });
 
-/** Runs an action and changes its recorded time to this one. */
+/** Runs an action and changes the time that the action recorded to `time`. */
 async function at<Result>(time: string, act: () => Promise<Result>): Promise<Result> {
   const result = await act();
   const now = `now() - interval '1 hour'`;

@@ -1,4 +1,7 @@
-/** Moving a story to done completes its submitted work, if no forge does so. */
+/**
+ * Tests that moving a story to done completes its submitted work, unless a forge reports the merge of that
+ * work.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';

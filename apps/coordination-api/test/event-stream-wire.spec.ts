@@ -55,7 +55,8 @@ describe('the stream over the wire', () => {
     await until(() => stream.blocks().length >= 2);
     await write('Two');
     await until(() => stream.blocks().length >= 3);
-    // Longer than the handling of a batch takes.
+    // The pause is longer than the API takes to handle a batch of changes, so a superfluous block would have
+    // arrived.
     await pause(600);
     expect(stream.blocks().map(({ data }) => (data as Event | undefined)?.subject.title)).toEqual([
       undefined,

@@ -21,7 +21,7 @@ interface Reader {
   /** Titles of the received events, in order. */
   readonly titles: string[];
   readonly ids: string[];
-  /** Names of the other received messages. */
+  /** The event names of the received messages that are not activity events. */
   readonly said: string[];
 }
 
@@ -212,8 +212,8 @@ describe('the client', () => {
     const first = await api.copy();
     let running: Copy = first;
     const { token } = people.dan.me;
-    // The client uses one address, and another process answers behind it. A process that stops resets idle
-    // connections.
+    // The client keeps one address while the process that answers at the address is replaced. A process that
+    // stops resets its idle connections.
     const dan = createClient(
       retrying((...call) => httpTransport({ baseUrl: running.url(), token })(...call)),
     );

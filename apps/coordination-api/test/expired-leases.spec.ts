@@ -1,4 +1,7 @@
-/** Errors over HTTP for the holder of an expired lease that blocked another holder's work on a group. */
+/**
+ * Tests the notification that the holder of an expired lease gets when another member's work on a delivery
+ * group ends that lease.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';

@@ -77,7 +77,7 @@ it('takes each, and keeps each once', () => {
   expect(deliveries.size).toBe(sent.length);
 });
 
-/** Returns the kind of a fact. All facts about checks are one kind. */
+/** Returns the kind of a recorded fact from its description. Facts about checks all have the kind `check`. */
 const kindsOf = (words: string): string => (words.startsWith('check ') ? 'check' : words);
 
 it('reads what is read, and says why it ignores the rest', async () => {

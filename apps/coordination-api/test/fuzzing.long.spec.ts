@@ -52,7 +52,8 @@ const askersIn = async (org: ExampleOrg, operation: Operation): Promise<readonly
     world.token(orgId, ana.me.memberId, { scopes: ['admin'], projectIds: [project] }),
   ]);
   const main = callerOf(operation, org);
-  // Mostly callers with access, because others are refused early.
+  // Most of these callers have access, because callers without access are refused early and would test
+  // little.
   return [main, main, main, main, robo, dan, reader, bound, operator];
 };
 

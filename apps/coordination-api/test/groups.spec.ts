@@ -133,7 +133,7 @@ describe('the life of a group', () => {
       });
     }
     await expect(workOn(ben, null)).rejects.toMatchObject({ status: 422, reason: 'invalid_transition' });
-    // Its stories can join other groups, and the old group still lists them.
+    // The stories of a landed group can join other groups. The landed group still lists them.
     expect((await ana.deliveryGroups.getForStory({ storyId: 'WEB-1' })).group).toBeNull();
     const next = { projectId: 'WEB', name: 'Next', storyIds: ['WEB-1'] };
     expect((await chloe.deliveryGroups.create(next)).group.state).toBe('draft');

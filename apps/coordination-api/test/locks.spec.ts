@@ -161,7 +161,8 @@ describe('the context of a story', () => {
       },
       { path: 'app/[id].ts', kind: 'lock', id: lock.id, storyId: two, holder: { name: 'Ben' } },
     ]);
-    // The other direction: the story's own locks count as well as its files.
+    // The context of WEB-2 shows the collisions from the other side. Paths under a lock for WEB-2 count as
+    // well as the files of its work.
     expect((await contextOf('WEB-2')).collisions?.map(({ path, kind }) => [path, kind])).toEqual([
       ['src/b.ts', 'execution'],
       ['app/[id].ts', 'execution'],

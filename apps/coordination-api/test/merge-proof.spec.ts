@@ -1,4 +1,7 @@
-/** Proof of a merge: a token can only report it; only a connected forge verifies it. */
+/**
+ * Tests the proof of a merge. The holder of a token can only report a merge; only a connected forge can
+ * verify it.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type ExecutionState, type InputOf, inside, type Policy, type Trust } from '@muster/registry';
@@ -91,7 +94,8 @@ describe('under mergeProof verified', () => {
     await handIn();
     expect(await report(people.ana)).toMatchObject({ recorded: true, execution: { state: 'submitted' } });
     expect(await standing()).toEqual(['submitted', 'in_review']);
-    // The report used the deduplication key first; the forge's own observation is not a repetition.
+    // The member's report used the deduplication key first. The forge's own observation with the same key
+    // still counts as a new one.
     expect(await tell('verified')).toMatchObject({ recorded: true, observation: { trust: 'verified' } });
     expect(await standing()).toEqual(['completed', 'done']);
     expect(await tell('verified')).toMatchObject({ recorded: false });

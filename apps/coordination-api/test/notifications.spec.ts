@@ -95,7 +95,7 @@ describe('the inbox', () => {
   it('follows who wants in: the leads, and then who asked', async () => {
     const { lead, outsider } = org;
     const { accessRequest } = await of(outsider).projects.requestAccess({ projectId: 'WEB' });
-    // A repeated request is the same request.
+    // A second access request of the same member causes no second notification.
     await of(outsider).projects.requestAccess({ projectId: 'WEB' });
     const asks = 'access_requested: Olaf asks for access to WEB as contributor';
     const asked = await inboxes();
@@ -126,7 +126,8 @@ describe('a call that changes nothing', () => {
   it('tells nobody: refused, repeated, or written by nobody', async () => {
     const { ana, chloe, lead } = org;
     const body = `@${lead.me.handle}`;
-    // Refused by the handler, by the role check, and at the very end because the project is archived.
+    // The handler refuses the first comment and the role check refuses the second one. The third one is
+    // refused at the very end, because the project is archived.
     await expect(
       of(chloe).comments.create({ storyId: 'WEB-1', body, parentId: newId() }),
     ).rejects.toMatchObject({ status: 404 });

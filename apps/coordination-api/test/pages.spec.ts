@@ -26,7 +26,9 @@ function handlerOf(name: string): Handler {
   return handler;
 }
 
-/** Reads all pages of the example, each limited to this many bytes. */
+/**
+ * Reads all pages of the list that the operation's example reads. Each page is limited to `mostPageBytes`.
+ */
 async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Page[]> {
   const pages: Page[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
@@ -41,7 +43,7 @@ async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Pa
   return pages;
 }
 
-/** Ids that the examples refer to. */
+/** Ids that the contract's examples name: a member and two teams. */
 const [nora, team, ofPlatform] = ['50', '21', '42'].map((end) => `01936d5c-0000-7000-8000-0000000000${end}`);
 
 /** Adds more records of every listed kind to those of the example. */
@@ -136,7 +138,7 @@ describe('every list', () => {
     const whole = (await pagesOf(operation)).flatMap(({ items }) => items);
     const single = await pagesOf(operation, 1);
     expect(single.flatMap(({ items }) => items)).toEqual(whole);
-    // A single item is returned whatever its size, without a second one.
+    // A page of at most one byte contains one item, whatever the size of that item.
     expect(Math.max(0, ...single.map(({ items }) => items.length))).toBe(Math.min(1, whole.length));
     expect(whole.length).toBeGreaterThan(1);
   });
@@ -202,7 +204,7 @@ function spoiled(parts: readonly unknown[], by: readonly unknown[]): unknown[][]
   return parts.flatMap((_, at) => by.map((value) => parts.with(at, value)));
 }
 
-/** Lists with sealed cursors, which reveal nothing about what they count. */
+/** The lists whose cursors are encrypted, so that a cursor does not reveal how many entries exist. */
 const sealed = lists.filter(([name]) => name === 'activity.list');
 
 describe('a made-up cursor', () => {
@@ -256,7 +258,8 @@ describe('a made-up cursor', () => {
       }
       for (const text of ['', '%%%', 'bm9wZQ', '\0', 'x'.repeat(1024), 'x'.repeat(1025)])
         expect([text, (await ask(text)).status]).toEqual([text, 400]);
-      // Some of these may be valid cursors of this list; none may cause a fault.
+      // Some of these made-up cursors may be valid for this list. None of them may cause an error of the
+      // server.
       for (const parts of spoiled(real, [...plausible, ...treacherous])) {
         const { status } = await ask(cursorOf(parts));
         expect([parts, [200, 400].includes(status)]).toEqual([parts, true]);

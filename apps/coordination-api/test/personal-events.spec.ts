@@ -97,7 +97,8 @@ describe('the stream of a member', () => {
   it('tells of one that came while another was read, so that as many are unread', async () => {
     await send('One');
     const stream = await read(people.ben);
-    // Both changes fall between two checks.
+    // One statement marks the first notification as read and adds a second one, so the stream sees both
+    // changes in the same check.
     await api.world.rows(
       `with read as (update notifications set read_at = now() where org_id = $1 and member_id = $2)
        insert into notifications (org_id, id, member_id, kind, title, body, actor, created_at)
@@ -226,7 +227,8 @@ describe('followStream of the client', () => {
     await expect(all({ after: 'x' })).rejects.toMatchObject({ status: 400 });
     await expect(all({ projectId: 'NONE' })).rejects.toMatchObject({ status: 404 });
     const following = followStream(options);
-    // The unread count shows that the stream is open. The stream may end before the removal returns.
+    // The unread count shows that the stream is open. The stream may end before the call that removes the
+    // member returns.
     expect((await following.next()).value).toMatchObject({ type: 'unread' });
     const refused = expect(Array.fromAsync(following)).rejects.toMatchObject({ status: 401 });
     await ana.members.removeMember({ memberId: people.dan.me.memberId });

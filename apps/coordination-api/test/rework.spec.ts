@@ -1,6 +1,6 @@
 /**
- * A reviewer who requests changes sends submitted work back. It stays in rework while a request that is not
- * stale remains (CONTRACT §9.2).
+ * Tests that a reviewer who requests changes sends submitted work back. The work stays in rework while a
+ * request for changes that is not stale remains (CONTRACT §9.2).
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';

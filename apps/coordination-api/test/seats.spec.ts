@@ -79,7 +79,8 @@ const takers: Record<string, (people: People) => Promise<Take>> = {
     return ({ app }) => world.call(ana, handlers.members.setRole, params, { pool: app });
   },
   'an operator who adds a member': async ({ slug }) => {
-    // A unique name, because handles are allocated under the same lock and would otherwise collide.
+    // The member gets a unique name. The seat lock also protects the allocation of handles, so equal names
+    // would collide where a test removes that lock.
     const member = { org: slug, email: freshAddress(), name: newId(), role: 'member' } as const;
     return ({ owner }) => addMember(owner, member);
   },
@@ -193,7 +194,8 @@ describe('many at once, in rounds', () => {
         return;
       }
       case 'expire':
-        // The column rounds up half of the time, so `now` could make an expired invitation pending again.
+        // The column stores milliseconds and may round up. With `now()`, an expired invitation could then
+        // become pending again.
         await world.rows(
           `update invitations set expires_at = least(expires_at, clock_timestamp() - interval '1 second'),
              sent_at = sent_at - interval '7 days'

@@ -34,7 +34,7 @@ describe('a reader who takes nothing', () => {
       data === undefined ? [] : [Number((data as Event).subject.title.slice(7))],
     );
 
-  /** A stream whose answer is never read until it is asked for. */
+  /** Opens a stream whose data stays unread until the spec calls `readToEnd`. */
   const openUnread = (token: string, query: string) => {
     const { hostname, port } = new URL(api.url());
     const socket = connect({ host: hostname, port: Number(port) });
@@ -74,7 +74,7 @@ describe('a reader who takes nothing', () => {
     const { cursor } = await api.client(token).events.list({ after: 'latest' });
     await writeMany();
     const unread = openUnread(token, `after=${cursor}`);
-    // The stream waits for its client without occupying a place, and is then closed.
+    // While the stream waits for its client, it occupies no request slot. Later the API closes it.
     await until(async () => (await waiting()) === 1);
     await until(async () => (await waiting()) === 0);
     const text = await unread.readToEnd();

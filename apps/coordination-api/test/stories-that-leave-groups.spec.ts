@@ -1,4 +1,7 @@
-/** Work on a group when one of its stories leaves, possibly the one with the question that it waits for. */
+/**
+ * Tests work on a delivery group when a story leaves the group. The story may have the open question that the
+ * work waits for.
+ */
 import { beforeEach, expect, it } from '@jest/globals';
 import { handlers, reactions } from '@muster/operations';
 import { type People, useWorld } from '@muster/testing';

@@ -13,7 +13,8 @@ interface Team {
 }
 
 /**
- * Passes a new team with the project WEB to `begin` before each test. Closes the streams in the set after it.
+ * Passes a new team with the project WEB to `begin` before each test. Closes all streams in the returned set
+ * after each test.
  */
 export function useStreams<Stream extends { close(): void }>(
   api: Api,

@@ -42,7 +42,7 @@ function exampleWith(operation: Operation, field: RefField, id: string): unknown
 let everything: string;
 beforeAll(async () => {
   const tables = await world.rows<{ name: string }>(
-    // Skip tokens: their last use is updated in the background.
+    // Skips the table of tokens, because the last use of a token is updated in the background.
     `select table_name as name from information_schema.columns
      where table_schema = 'public' and column_name = 'org_id' and table_name <> 'tokens' order by 1`,
   );

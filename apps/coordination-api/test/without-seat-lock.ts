@@ -10,7 +10,7 @@ interface Breakable {
 
 const bound = (target: object, property: string | symbol): unknown => {
   const value: unknown = Reflect.get(target, property);
-  // Methods of pg must run on their own object, not on the proxy.
+  // A method of a pg object must be called on that object, not on the proxy.
   return typeof value === 'function' ? (value.bind(target) as unknown) : value;
 };
 

@@ -1,4 +1,4 @@
-/** Ends runs that have sent no event for a long time, so that they are purged with the others. */
+/** Ends runs that have sent no event for a long time, so that they are purged like other ended runs. */
 import { abandonedAfterDays, endAbandonedRuns } from '@muster/delivery';
 import { type Pool, sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';

@@ -109,8 +109,9 @@ export const environment = {
    */
   SUBJECT_URL: SubjectUrl,
   /**
-   * Rate limit for e-mails and push messages to a member about one other member's actions: burst/seconds for
-   * one more. Further ones are delayed and combined into one message per kind.
+   * Rate limit for the e-mails and push messages that a member gets about one other member's actions, as
+   * `burst/seconds`. After the burst, one more message is sent per that number of seconds. Other messages are
+   * delayed and combined into one message per kind.
    */
   LIMIT_MESSAGES: rateVariable('5/120'),
   /** Days for which read notifications and ended runs of agents are kept. */

@@ -15,7 +15,10 @@ import { type FastifyInstance } from 'fastify';
 
 const prefix = '/queues';
 
-/** The dashboard's pages next to the bundle; without a bundle they come from its package. */
+/**
+ * The folder with the dashboard's pages that lies next to the bundle. Without a bundle, the pages come from
+ * the package of the dashboard.
+ */
 const bundledPages = path.join(import.meta.dirname, 'bull-board-ui');
 
 /** Returns the secret in `Authorization: Bearer <token>`, or the password of basic authentication. */

@@ -53,7 +53,7 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
     };
     begun.push(startLoop(pauseMillis, turn, tell));
   };
-  /** Returns the server's name for messages, if there are several servers. */
+  /** Returns the database server's name for use in messages, or an empty text if there is only one server. */
   const of = ({ name }: Node): string => (allNodes(pool).length > 1 ? ` of ${name}` : '');
 
   return {

@@ -1,11 +1,11 @@
 /**
  * Performs jobs. A tenant transaction locks the job's rows, does the work and marks the rows done. A job that
- * is delivered twice is therefore done once. If a job fails or its worker dies, the row stays undone, and the
- * relay dispatches it again.
+ * is delivered twice is therefore done once. If a job fails or its worker dies, the row stays unprocessed,
+ * and the relay dispatches it again.
  *
- * E-mails and push messages cannot be rolled back, so they are sent after that transaction, and a second one
- * marks the row done. In between, the row is held, so that no relay dispatches it. A message is sent twice
- * only if the process dies between the two transactions.
+ * E-mails and push messages cannot be rolled back, so they are sent after that transaction, and a second
+ * transaction marks the row done. Between the two transactions the row is postponed, so that no relay
+ * dispatches it. A message is sent twice only if the process dies between the two transactions.
  */
 import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import {
@@ -50,8 +50,8 @@ export type Workers = {
 };
 
 /**
- * Added to the job's timeout, because an attempt that timed out may still be sending. It prevents two workers
- * from sending the same message.
+ * The seconds that a row stays postponed after its job's timeout, because an attempt that timed out may still
+ * be sending. The margin prevents two workers from sending the same message.
  */
 const holdMarginSeconds = 15;
 
@@ -70,8 +70,8 @@ export const hold = (rowId: string, seconds: number): Query<unknown> => sql`
   where ${of()} and id = ${rowId}`;
 
 /**
- * Locks all undone rows of the topic, including dead ones, because the work brings the state up to date for
- * them too.
+ * Locks all unprocessed rows of the topic, including dead rows, because the work brings the state up to date
+ * for all of them.
  */
 export const lockAll = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql<Omit<LockedRow, 'payload'>>`
   select r.id, o.deleted_at is not null as "orgDeleted"

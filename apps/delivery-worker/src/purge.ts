@@ -1,6 +1,6 @@
 /**
  * Deletes rows that are past their retention, oldest first, in portions that are short enough not to block
- * callers. An interrupted purge continues at the next turn.
+ * callers. The next run continues an interrupted purge.
  */
 import { newId, of, type Part, type Pool, type Query, sql } from '@muster/driver';
 import { markRead } from '@muster/notifications';

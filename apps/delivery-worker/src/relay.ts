@@ -1,8 +1,8 @@
 /**
- * Moves rows from the outbox to the queues. A row stays undone until the transaction that does its work marks
- * it done. If that does not happen in time, because Redis lost the job or a worker died, the row is
- * dispatched again, with an exponential retry delay. Relays use `skip locked`, so that several may run at
- * once.
+ * Moves rows from the outbox to the queues. A row stays unprocessed until the transaction that does its work
+ * marks it done. If that does not happen in time, the relay dispatches the row again. Redis may have lost the
+ * job, or a worker may have died. The retry delay grows exponentially. Relays use `skip locked`, so that
+ * several may run at the same time.
  */
 import { of, type PlainDb, type Pool, type Query, sql } from '@muster/driver';
 import { abandonDelivery } from '@muster/forges';
@@ -43,8 +43,8 @@ interface ClaimedRow extends DeadRow {
 }
 
 /**
- * Longer than the queues keep the jobs of a killed worker. A job that is lost twice in a row is dispatched
- * again within 10 s.
+ * The delay before a row is dispatched for the second time. It is longer than the queues keep the job of a
+ * killed worker. A job that is lost twice in a row is dispatched again within 10 s.
  */
 export const usualFirstPauseSeconds = 4;
 const longestPauseSeconds = 3_600;

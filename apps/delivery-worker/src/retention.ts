@@ -8,7 +8,7 @@ import { planLimits } from '@muster/organizations';
 import { type Plan, plans, Policy } from '@muster/registry';
 
 export type Retention =
-  /** Kept as long as its parent record. `because` explains why that is sufficient. */
+  /** A row is kept as long as its parent record. `because` explains why that is sufficient. */
   | { readonly kept: 'for good'; readonly grows: string; readonly because: string }
   /** Limited to a fixed number of rows. */
   | { readonly kept: 'capped'; readonly grows: string; readonly at: string }
@@ -24,8 +24,8 @@ export interface Purge {
   /** Returns the condition for due rows; `days` is the retention of completed records. */
   readonly due: (days: Part) => Part;
   /**
-   * The order of an index, for large tables, so that each portion finds its rows quickly however many are
-   * due.
+   * The sort order, oldest rows first. For a large table it is the order of an index, so that each portion
+   * finds its rows quickly, however many rows are due.
    */
   readonly oldestFirst: Part;
   /** The retention in days of organization `o` with subscription `s`, if each organization has its own. */
@@ -122,7 +122,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: () => sql.part`t.noted_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.noted_at`,
   }),
-  // Later than its deliveries, so that few rows cascade.
+  // A connection is purged a day later than its deliveries, so that its deletion cascades to few rows.
   forge_connections: purged(admins, '15 days after it was disconnected', {
     key: byId,
     due: () => sql.part`t.deleted_at < now() - interval '15 days'`,

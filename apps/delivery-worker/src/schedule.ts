@@ -10,7 +10,7 @@ export const schedule: Readonly<Record<ScheduledJobName, number>> = {
   'tokens.warn': hour,
   'identityProviders.check': 24 * hour,
   'forge.reconcile': 10 * 60,
-  // No lease is shorter, so each sweep sees every lease that expires before the next one.
+  // No lease is shorter than 5 seconds, so each sweep sees every lease that expires before the next sweep.
   'leases.sweep': 5,
   'seats.reconcile': 24 * hour,
 };

@@ -1,11 +1,11 @@
 /**
  * Records expired leases: an event in the execution's stream and in the activity, and a notification for the
- * holder. The state `stalled` does not depend on it; only the events wait for a worker. It needs only
- * Postgres.
+ * holder. Readers see the state `stalled` as soon as a lease expires; only the events wait for a worker. A
+ * sweep needs only Postgres.
  *
- * Each lease row stores when to check it next and whether its expiry was recorded, in the same transaction.
- * Sweeps use `skip locked`, so several may run at once, and the next one completes what an interrupted one
- * left.
+ * Each lease row stores when to check the lease next and whether its expiry was recorded, in the same
+ * transaction. Sweeps use `skip locked`, so several may run at the same time. If a sweep is interrupted, the
+ * next sweep records the remaining expiries.
  */
 import { type Noted, noteExpiries, type Unit } from '@muster/delivery';
 import { type Pool, type Query, sql } from '@muster/driver';
@@ -21,7 +21,10 @@ import {
 
 /** Not zero, so that leases locked by another worker are not queried in a tight loop. */
 export const shortestPauseMillis = 100;
-/** No lease is shorter, so each turn sees every lease that expires before the next one. */
+/**
+ * The longest delay between two sweeps, in milliseconds. No lease is shorter than this delay, so each sweep
+ * sees every lease that expires before the next sweep.
+ */
 export const longestPauseMillis = 5_000;
 /** Maximum number of leases per query. Each organization among them gets one transaction. */
 const batchSize = 200;
@@ -64,7 +67,7 @@ export async function sweep(
         progress = true;
       }
     }
-    // Nothing is due, or other workers have locked it.
+    // No expired lease is left, or other workers have locked all expired leases.
     if (!progress) break;
   }
   if (faults.length > 0) throw new AggregateError(faults, 'some expiries could not be noted');

@@ -1,4 +1,4 @@
-/** The worker of every job. A missing one is a type error. */
+/** Creates the worker of every job. A job without a worker is a type error. */
 import {
   askForge,
   type AskForge,
@@ -40,7 +40,7 @@ export interface WorkerContext extends Channels, UpkeepContext, ExpiryContext {
   readonly askForge: AskForge;
   /** Configuration for checking identity providers and DNS records. */
   readonly issuers: IssuerLook;
-  /** Encrypts secrets of connections, and has the URL template of subjects. */
+  /** Encrypts the secrets of connections, and contains the URL template of the pages that show subjects. */
   readonly webhooks: Pick<WebhooksSetUp, 'seals' | 'subjectUrl'>;
 }
 

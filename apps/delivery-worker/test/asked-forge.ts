@@ -91,7 +91,10 @@ export function useAskedForge() {
       minutes,
     );
   const settle = () => now.jobs.settle(now.people.orgId);
-  /** Creates work that was submitted with an open pull request, without a delivery for an hour. */
+  /**
+   * Creates work that was submitted with an open pull request. The forge has sent no delivery about it for an
+   * hour.
+   */
   const begin = async (kind: ForgeKind = 'github', credentials: Credentials | null = { token: 't' }) => {
     await start(kind, credentials);
     await handIn(kind === 'gitlab' ? mergeUrl : pullUrl(life));
@@ -114,7 +117,11 @@ export function useAskedForge() {
       (await now.people.ana.deliveryExecutions.get({ executionId: now.held.executionId })).execution,
     deliveries: async () =>
       (await now.people.ana.forges.deliveries.list({ connectionId: now.connection.id })).items,
-    /** Answers the pull request with this, checks by the end of the path, and all else with an error. */
+    /**
+     * Sets the forge's answers. A GET request for the pull request gets `json`, and a GET request whose path
+     * ends with a key of `checks` gets that entry. Any other GET request is refused. Requests with other
+     * methods get `made`.
+     */
     answers: (
       json: unknown,
       headers: Record<string, string> = {},

@@ -98,7 +98,8 @@ it('sends what a killed worker could not, shows its queues, and stops when it is
   await forgetQueues();
   const second = await start({ MAIL_FOLDER: path.join(folder, 'mail') });
   const mails = (): Promise<string[]> => readdir(path.join(folder, 'mail')).catch(() => []);
-  // The first worker holds the row for as long as it might still be working on it.
+  // The first worker postponed the row for as long as it might still be sending the message, so the row is
+  // made due here.
   await world.rows('update outbox set dispatch_after = now() where id = $1', rowId);
   await until(async () => (await mails()).length > 0);
   await until(

@@ -20,9 +20,9 @@ export interface ForgeRow {
 }
 
 export interface ForgeJobs {
-  /** Lists the organization's undone rows, oldest first. */
+  /** Lists the organization's unprocessed outbox rows, oldest first. */
   waiting(orgId: string): Promise<ForgeRow[]>;
-  /** Performs one of them and throws its error. */
+  /** Performs the job of one outbox row and throws the error of that job. */
   perform(orgId: string, row: Pick<ForgeRow, 'id' | 'topic'>): Promise<string>;
   /** Performs all rows that are due or due soon, including those that they create. */
   settle(orgId: string): Promise<void>;

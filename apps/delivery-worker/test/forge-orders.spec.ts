@@ -38,7 +38,8 @@ const events = recordedLife(
 
 /** Submits work after this many of the deliveries, and then sends the rest. */
 async function live(order: readonly number[], handedInAfter: number): Promise<unknown> {
-  // Each work has its own pull request, because a fact applies to only one.
+  // Each execution has its own pull request, because a fact about a pull request applies to only one
+  // execution.
   works += 1;
   const number = 1_000 + works;
   const life: PullLife = {
@@ -62,7 +63,8 @@ async function live(order: readonly number[], handedInAfter: number): Promise<un
       await deliver(world, people, github, event);
   };
   await send(order.slice(0, handedInAfter));
-  // If it is already merged, its holder has been notified and completes it.
+  // If the pull request is already merged, the holder has received a signal and completes the work instead of
+  // submitting it.
   const { git } = (await people.chloe.deliveryExecutions.get({ executionId: execution.id })).execution;
   await people.chloe.deliveryExecutions.complete({
     ...{ ...held, outcome: git?.pullRequest?.state === 'merged' ? 'succeeded' : 'submitted' },

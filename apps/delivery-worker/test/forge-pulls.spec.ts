@@ -1,4 +1,7 @@
-/** Pull requests of several repositories, renamed and replaced ones, and heads of work. */
+/**
+ * Tests the relation between work and its pull request: repositories with equal numbers, renamed
+ * repositories, replaced pull requests, and heads of work.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 
 import { handlers, performable, reactions } from '@muster/operations';

@@ -1,4 +1,7 @@
-/** Parked facts are read again when the branch or the pull request of work becomes known. */
+/**
+ * Tests stored facts that had no execution yet. They are read again when the branch or the pull request of an
+ * execution becomes known.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { pullEvent, pullUrl, reviewEvent, shaOf } from '@muster/testing/github';
 import { life, useAskedForge } from './asked-forge.ts';
@@ -35,7 +38,8 @@ describe('a fact that came before its work was known is recorded', () => {
   it('once the work is acquired whose branch it names', async () => {
     await start();
     await lease().release(now.held);
-    // The key of its story links the pull request; the branch is that of the work to come.
+    // The branch names the key of the story, so the pull request is linked. The branch also names the second
+    // epoch, which no execution has acquired yet.
     expect(await hear('muster/web-1-e2-land')).toEqual(['linked']);
     expect((await executionNow()).git?.headSha).toBeNull();
     await lease().acquire({ targetType: 'story', targetId: now.storyId });

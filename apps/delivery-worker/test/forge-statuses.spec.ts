@@ -37,7 +37,7 @@ afterEach(async () => {
 type Credentials = Parameters<People['ana']['forges']['connect']>[0]['credentials'];
 const withToken: Credentials = { token: 'forge-token' };
 
-/** Connects a forge and creates work with an open pull request at the head a. */
+/** Connects a forge and creates work with an open pull request, whose head is the commit `a`. */
 async function begin(kind: ForgeKind = 'github', credentials: Credentials | null = withToken): Promise<void> {
   const { connection: made, setup } = await people.ana.forges.connect({
     ...{ kind, baseUrl: forge.url },
@@ -172,7 +172,8 @@ describe('the status of a head', () => {
     const sending = jobs.perform(people.orgId, first);
     await until(() => responses.length === 1);
     await approve();
-    // Other jobs do not send in the meantime, because the sender checks again.
+    // Other jobs for the same status send nothing while the first request runs, because the first job
+    // compares the status again when its request ends.
     const others = (await jobs.waiting(people.orgId)).filter(({ id }) => id !== first.id);
     expect(others.length).toBeGreaterThan(0);
     for (const other of others) await jobs.perform(people.orgId, other);
@@ -272,7 +273,10 @@ describe('each forge', () => {
     ]);
   });
 
-  /** Simulates GitHub with an app whose installation accepts only this token, and returns the requests. */
+  /**
+   * Simulates GitHub with an app whose installation accepts only the given token. Returns the requests that
+   * the simulated GitHub received.
+   */
   const answersApp = (token: string) => {
     const expires = new Date(Date.now() + 3_600_000).toISOString();
     forge.answer(({ path, headers }, response) => {

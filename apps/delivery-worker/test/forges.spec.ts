@@ -196,7 +196,7 @@ describe('the execution of a fact', () => {
   it('is that of the branch of its epoch', async () => {
     const found = { result: 'recorded', executionId: held.executionId };
     expect(await named({ branch: 'muster/WEB-1-e1-x' })).toMatchObject(found);
-    // Branches of an earlier attempt or of another project.
+    // These branches name another project or another story.
     for (const branch of ['muster/none-1-e1', 'muster/other-1-e1-x', 'muster/web-2-e1-x'])
       expect(await named({ branch })).toMatchObject({ result: 'parked' });
   });
@@ -250,7 +250,8 @@ describe('the execution of a fact', () => {
     const foreign = { headRepository: 99, branch: life.branch, body, title: 'WEB-1' };
     expect(await named(foreign)).toMatchObject({ result: 'parked', executionId: null });
     await handIn();
-    // The branch was submitted with this work, so it belongs to it.
+    // The work was submitted with a pull request of this branch, so facts about the branch belong to this
+    // work.
     expect(await named(foreign)).toMatchObject({ result: 'repeated', executionId: held.executionId });
   });
 

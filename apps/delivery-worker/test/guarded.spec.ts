@@ -102,7 +102,8 @@ describe('a name', () => {
     expect(asked).toEqual(['rebound.example']);
     expect(receiver.received).toHaveLength(1);
     expect(receiver.received[0]?.headers.host).toBe(`rebound.example:${new URL(receiver.url).port}`);
-    // A persistent connection leads to the checked address; a new connection is checked again.
+    // A persistent connection keeps its checked address. A new connection resolves and checks the address
+    // again.
     expect(await sender.post({ ...post, url: to('rebound.example') })).toMatchObject({ status: 200 });
     sender.close();
     await expect(sender.post({ ...post, url: to('rebound.example') })).rejects.toThrow(

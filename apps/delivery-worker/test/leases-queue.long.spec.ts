@@ -37,7 +37,8 @@ it('notes each expiry once while Redis goes away and a worker dies', async () =>
     await timePasses(orgId);
     await until(async () => (await expiries(orgId)).length === 2);
 
-    // A sweep waits for this row lock during its job when its connections end.
+    // The next sweep waits for a row lock that the spec holds. The spec then ends the database connection of
+    // that sweep in the middle of its job.
     await acquire(robo, 3);
     const inTheWay = await world.database.owner.connect();
     try {

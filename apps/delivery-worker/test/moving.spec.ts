@@ -1,4 +1,7 @@
-/** Tasks for all organizations skip those that are moving to another server, and continue with the others. */
+/**
+ * Tests that tasks for all organizations skip an organization that is moving to another server, and process
+ * the others.
+ */
 import { expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { newId } from '@muster/driver';
@@ -29,7 +32,7 @@ it('dispatches nothing of an organization that is moved, and what waits behind t
         'notification.mail',
         Array.from({ length: count }, () => ({ id: newId(), payload: { notificationId: newId() } })),
       );
-    // More than one turn claims.
+    // Creates more due rows than the relay claims in one turn.
     await ask(leaving.orgId, 600);
     await world.rows(`update outbox set dispatch_after = now() - interval '1 hour'`);
     await ask(staying.orgId, 1);

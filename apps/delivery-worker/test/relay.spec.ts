@@ -17,7 +17,7 @@ const open = (url?: string): Line => {
 };
 
 beforeAll(async () => {
-  // The work of these specs inserts one row each time it is done.
+  // The jobs of these specs insert one row into this table each time they run.
   await world.rows('create table effects (org_id uuid, row_id uuid)');
   await world.rows('grant select, insert on effects to muster_app');
 });

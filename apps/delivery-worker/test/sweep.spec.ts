@@ -1,6 +1,6 @@
 /**
- * Every expired lease is recorded once, with any number of sweeps and interruptions; the holder loses nothing
- * by it.
+ * Tests that every expired lease is recorded once, with any number of sweeps and interruptions. The holder of
+ * the lease loses none of its work through the recording.
  */
 import { describe, expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
@@ -124,7 +124,7 @@ describe('an expiry', () => {
     try {
       await inTheWay.query('begin');
       await inTheWay.query('select from streams where org_id = $1 for update', [first.people.orgId]);
-      // The sweep has found both leases and waits for the first one's lock.
+      // The sweep has found both leases and waits for the lock on the first organization's row in `streams`.
       const sweeping = sweepOnce();
       await world.waiting(1);
       await second.people.chloe.deliveryExecutions.renew(held);
@@ -215,7 +215,8 @@ describe('sweeps', () => {
   it('share the work: each expiry is noted by one of them', async () => {
     const boards = await arrangeMany();
     await Promise.all([sweepOnce(), sweepOnce(), sweepOnce(), sweepOnce()]);
-    // A sweep that found all leases locked stops, so another one processes what is left.
+    // A sweep stops if all leases that it found are locked by other sweeps, so one more sweep records the
+    // remaining expiries.
     await sweepOnce();
     for (const { people } of boards) {
       const noted = await expiries(people.orgId);
@@ -264,7 +265,7 @@ describe('sweeps', () => {
     const inTheWay = await world.database.owner.connect();
     try {
       await inTheWay.query('begin');
-      // The last statement of the sweep's transaction waits for this row.
+      // The last statement of the sweep's transaction waits for the row that this statement locks.
       await inTheWay.query('select from streams where org_id = $1 for update', [people.orgId]);
       const dying = sweepOnce();
       const died = expect(dying).rejects.toThrow();

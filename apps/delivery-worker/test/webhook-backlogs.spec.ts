@@ -25,7 +25,7 @@ const keepsUp = async (webhookId: string): Promise<boolean> => {
   return cursor === stands;
 };
 
-/** Inserts this many events at once, as transactions would have written them. */
+/** Inserts `count` events with one statement, with the same effect as transactions that wrote them. */
 const happen = (count: number): Promise<unknown> =>
   hooks.world.rows(
     `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
@@ -80,14 +80,15 @@ describe('more than can be sent', () => {
     );
 
   it.each([
-    // In strict order, no further events are taken while only the first delivery blocks the waiting ones.
+    // In strict order, the waiting deliveries are blocked by the first one. While they wait, the worker takes
+    // no further events from the activity.
     ['strict', 500],
     ['parallel', 1_000],
   ] as const)('waits in the activity (%s), and comes whole later', async (order, most) => {
     const { webhook } = await hooks.createWebhook({ order, kinds: ['story.updated'] });
     hooks.receiver.answer(503);
     hooks.startWorker();
-    // Wait until the position is after the webhook's own creation.
+    // Waits until the webhook's position in the activity has passed the event of its own creation.
     await until(() => keepsUp(webhook.id));
     await happen(1_200);
     await until(async () => {

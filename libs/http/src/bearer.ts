@@ -14,7 +14,8 @@ export const protectedResourcePath = '/.well-known/oauth-protected-resource';
  */
 function metadataUrlOf(issuer: string, asked: string): string {
   const { pathname, search } = new URL(asked, issuer);
-  // A backslash would end the quoted string of the header. All other such characters are encoded already.
+  // A backslash would escape the quote that ends the header's quoted string. In a parsed URL, other special
+  // characters are already encoded.
   return `${issuer}${protectedResourcePath}${pathname}${search.replaceAll('\\', '%5C')}`;
 }
 
@@ -27,7 +28,7 @@ export function nameIssuer(app: FastifyInstance, issuer: string): void {
   app.addHook('onSend', async (request, reply) => {
     if (reply.statusCode !== 401) return;
     const challenge = String(reply.getHeader('www-authenticate') ?? 'Bearer');
-    // Another service behind this one may have added it already.
+    // The service to which this request was forwarded may have added the metadata address already.
     if (challenge.includes('resource_metadata=')) return;
     const metadata = `resource_metadata="${metadataUrlOf(issuer, request.url)}", scope="read write"`;
     reply.header(

@@ -144,7 +144,8 @@ describe('in time', () => {
     const ofCaller = answerOn(await sendHalf(port, { caller: 'ana' }));
     expect(await ofAddress).toMatch(/^HTTP\/1.1 429 .*retry-after: 1.*too_many_bodies/is);
     expect(await ofCaller).toMatch(/^HTTP\/1.1 429 /);
-    // The ninth sender has another address, and a body of this size is counted immediately.
+    // The ninth sender has another address, so its body is accepted. A body of this size is counted
+    // immediately.
     const body = JSON.stringify({ a: 'x'.repeat(70_000) });
     const other = await sendHalf(port, { from: '127.0.0.9', length: body.length });
     other.end(body.slice(1));

@@ -24,7 +24,10 @@ declare module 'fastify' {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** The minimum weight of an incomplete body, in bytes. Without it there could be any number of small ones. */
+/**
+ * The size in bytes that an incomplete body counts at least. Without it, the number of small incomplete
+ * bodies would be unlimited.
+ */
 const leastWeight = 64 * KiB;
 /**
  * The delay before a small body is counted, in milliseconds. By then a body of at most `leastWeight` has
@@ -44,8 +47,8 @@ interface Sort {
 }
 
 /**
- * Concurrent bodies: 128 of strangers, 8 per address; 256 of callers, 32 per caller; 3 large ones, one per
- * caller.
+ * Limits the bodies that are still arriving. Senders without a token may have 128 such bodies, 8 per address.
+ * Callers may have 256, 32 per caller. There may be 3 large bodies, one per caller.
  */
 const createSorts = () => ({
   strangers: { limiter: createConcurrencyLimiter(8 * MiB), ofEach: 512 * KiB, millis: 5_000 },
@@ -75,11 +78,11 @@ interface Coming {
 
 export interface Bodies {
   /**
-   * Returns true if the body is complete. Otherwise counts it until the response is sent. Throws if there is
-   * no capacity.
+   * Returns true if the body is complete. Otherwise reserves capacity for the body until the response is
+   * sent. Throws if there is no capacity.
    */
   admit(request: FastifyRequest, reply: FastifyReply): boolean;
-  /** Stops counting the body of a request, since it is complete. */
+  /** Releases the capacity that was reserved for the body of a request, since the body is complete. */
   arrived(request: FastifyRequest): void;
   /** True if more of the body is expected; false after its deadline has passed. */
   isComing(request: FastifyRequest): boolean;
@@ -136,7 +139,10 @@ export function createBodies(): Bodies {
   };
 }
 
-/** Counts a body that does not arrive soon, or that turns out to be large. */
+/**
+ * Reserves capacity for a body once it has not arrived within the grace period, or has turned out to be
+ * large.
+ */
 function watch(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -160,7 +166,7 @@ function watch(
     request,
     reply,
     weight,
-    // If the process was busy, data that arrived in the meantime is read first.
+    // The second delay lets a busy process first read the data that arrived during the first delay.
     timer: setTimeout(() => setImmediate(enterIfComing), graceMillis),
     leave: () => undefined,
     isGivenUp: false,

@@ -15,7 +15,10 @@ export type Admission = { readonly leave: () => void } | { readonly full: Party 
 export interface ConcurrencyLimiter {
   /** Returns the weight of everything that is admitted now. */
   size(): number;
-  /** Takes from all parties or from none. Calling `leave` again has no effect. */
+  /**
+   * Adds `weight` to the share of each party, or to none of them if one share or the total is used up.
+   * Calling `leave` again has no effect.
+   */
   enter(parties: readonly Party[], weight?: number): Admission;
 }
 

@@ -53,7 +53,7 @@ export function sendError(
   page: RenderedPage = { headers: jsonHeaders, body: JSON.stringify(error.toBody(requestId)) },
 ): FastifyReply {
   reply.request.error = error;
-  // If the framework itself refuses a request, no hook has set this header.
+  // A hook sets this header for other requests. No hook runs for a request that the framework itself refuses.
   reply.header('x-request-id', requestId);
   if (error.code === 'unauthorized') reply.header('www-authenticate', challengeOf(reply.request, error));
   if (error.code === 'method_not_allowed') reply.header('allow', 'POST');

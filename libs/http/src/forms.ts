@@ -48,8 +48,8 @@ export interface Cookies<Use extends string> {
 
 /**
  * Creates cookies that are sent to this origin only and are hidden from scripts. Pages of other sites cannot
- * cause them to be sent, except by a link to this origin. Each purpose has its lifetime in seconds. The names
- * of all but the session's end with the purpose.
+ * cause them to be sent, except by a link to this origin. `seconds` has the lifetime of each purpose. The
+ * name of the session cookie has no suffix; all other names end with their purpose.
  */
 export function cookiesOf<Use extends string>(
   { name, isSecure }: SessionCookie,
@@ -71,10 +71,12 @@ export function cookiesOf<Use extends string>(
   };
 }
 
-/** Returns a path of this origin that a form or an address names, or `instead` if it is none. */
+/**
+ * Returns the path in a form field or a query if it stays within this origin. Otherwise returns `instead`.
+ */
 export function pathWithin(named: unknown, instead: string): string {
   if (typeof named !== 'string' || named.length > 2_000 || !named.startsWith('/')) return instead;
-  // Parse it as a browser does: `//host`, `/\host` and control characters lead to other origins, and
+  // Parses the path as a browser does. `//host`, `/\host` and control characters lead to other origins, and
   // `/.//host` becomes `//host`.
   const origin = 'https://muster.invalid';
   const url = URL.canParse(named, origin) ? new URL(named, origin) : undefined;

@@ -12,11 +12,11 @@ import { type Saturation } from './places.ts';
 export interface Check {
   readonly name: string;
   /**
-   * True if the service is not ready without the dependency. Without any other dependency it is ready but
-   * degraded.
+   * True if the service is not ready without this dependency. Without a dependency that is not needed, the
+   * service is ready but degraded.
    */
   readonly needed: boolean;
-  /** Throws or returns what is wrong. */
+  /** Checks the dependency. Reports a problem by returning a description or by throwing an error. */
   readonly run: () => Promise<string | undefined>;
   /**
    * Runs before the service listens. Returns a sentence if the service can never work with the dependency,

@@ -31,11 +31,13 @@ export interface Metrics {
     label: string,
     values: readonly Value[],
   ): (value: Value) => void;
-  /** Adds the connections of a pool. */
+  /** Adds metrics about the connections of a Postgres pool. */
   pool(pool: PoolLevels): void;
   /** Counts an error response. The operation is `none` before it is known. */
   failed(operation: string, code: string, reason: string): void;
-  /** Adds the number of requests, read with the metrics. */
+  /**
+   * Adds gauges for the number of requests in flight and waiting. `read` is called when the metrics are read.
+   */
   levels(read: () => { readonly inFlight: number; readonly waiting: number }): void;
 }
 
@@ -174,8 +176,9 @@ function showPool(figures: Metrics['figures'], pool: PoolLevels): void {
     'muster_pool_waiting',
     'Who waits for a connection to Postgres',
     [],
-    // Statements for which an idle connection exists get it in the next turn, so they are not counted. One of
-    // them is the Postgres query that runs with this reading.
+    // A waiting statement for which an idle connection exists gets that connection in the next turn of the
+    // event loop, so it is not counted. One of these statements is the query that runs with this reading of
+    // the metrics.
     alone(() => Math.max(0, pool.waitingCount - pool.idleCount)),
   );
 }

@@ -19,7 +19,7 @@ it('hundreds who are woken at once come back a few at a time, and keep no caller
   let back = 0;
   const all = Array.from({ length: 900 }, () => places.comeBack().then(() => (back += 1)));
   await soon();
-  // A sixth of the slots.
+  // Returning requests take at most a sixth of the twelve slots.
   expect([back, places.taken]).toEqual([2, 2]);
   expect(Array.from({ length: 13 }, () => places.take(false))).toEqual([
     ...Array.from({ length: 12 }, () => true),

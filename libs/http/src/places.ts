@@ -5,8 +5,8 @@
  */
 
 /**
- * The part of all slots that returning requests may take. There is one connection for six slots, so this is
- * as many as there are connections.
+ * The fraction of all slots that returning requests may take. A process has six slots for each Postgres
+ * connection, so this fraction equals the number of connections.
  */
 const returnedPart = 1 / 6;
 /**
@@ -17,7 +17,7 @@ const goesOnMillis = 2_000;
 const lastingMillis = 5_000;
 
 export type Saturation =
-  /** At most a short period of refusals. */
+  /** There were no refusals, or only for a short period. */
   | 'none'
   /** Callers have been refused for a while, and others are being answered. */
   | 'lasting'
@@ -47,8 +47,8 @@ export class Places {
   }
 
   /**
-   * Takes a slot and returns true, or returns false. Urgent requests have as many additional slots. Returning
-   * requests take no slot from new ones.
+   * Takes a slot and returns true, or returns false if no slot is free. Urgent requests may use twice as many
+   * slots. Requests that returned after waiting do not count here, so they take no slot from new requests.
    */
   take(isUrgent: boolean): boolean {
     // guard: places for what is urgent

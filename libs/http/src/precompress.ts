@@ -15,7 +15,10 @@ const encodings = {
   gz: (content: Buffer) => promisify(gzip)(content, { level: 9 }),
 };
 
-/** Smaller files fit into one packet either way. */
+/**
+ * The minimum size of files that are compressed. A smaller file fits into one packet with or without
+ * compression.
+ */
 const minBytes = 1_024;
 
 /** Writes `main.js.br` and `main.js.gz` next to `main.js`. A file that compression would not make smaller gets none. */

@@ -20,7 +20,8 @@ function impatientRedis(url: string, commandTimeout?: number): RedisClient {
     disconnectTimeout: 100,
     ...(commandTimeout !== undefined && { commandTimeout }),
   });
-  // Without a listener a refused connection would end the process. The check reports the problem separately.
+  // Without an error listener, a refused connection would end the process. The health check reports the
+  // problem.
   redis.on('error', () => undefined);
   return redis;
 }
@@ -84,8 +85,8 @@ export interface RedisScript {
    */
   run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /**
-   * Returns the slot of a key. Keys with the same slot can be used in one call; a single Redis has one slot
-   * for all.
+   * Returns the slot of a key. One call may only use keys of the same slot. On a single Redis server, all
+   * keys have the same slot.
    */
   readonly placeOf: (key: string) => string;
   close(): void;

@@ -13,8 +13,8 @@ const readOnMillis = 5_000;
  * are sent.
  */
 export function readRest({ raw }: FastifyRequest, reply: FastifyReply): void {
-  // The framework closes the connection after each error in a body. If the connection stays open, Node reads
-  // on.
+  // The framework asks to close the connection after each error in a body. Without that header, the
+  // connection stays open and Node reads the rest of the body.
   reply.removeHeader('connection');
   reply.raw.once('finish', () => {
     if (raw.complete) return;

@@ -196,7 +196,7 @@ describe('the cap', () => {
     await reached(2);
     gone.abort();
     await Promise.all(slow);
-    // Their work continues, and more work would exceed the limit.
+    // The work of the two disconnected callers continues and occupies both slots.
     expect((await fetch(`${url}/slow`)).status).toBe(503);
     finish();
     let status = 503;
@@ -241,7 +241,7 @@ describe('a copy that is full for long', () => {
     await reached(1);
     for (let second = 0; second <= 6; second += 1) {
       expect((await fetch(`${url}/fails`)).status).toBe(503);
-      // A request that gets a slot in between is answered.
+      // This request is urgent, so it still gets a slot and is answered.
       expect((await fetch(`${url}/answers`)).status).toBe(200);
       passed += 1_000;
     }

@@ -48,8 +48,8 @@ export interface ServiceOptions {
    */
   readonly trustProxy: string[] | number | false;
   /**
-   * Returns true if a text is a secret of this service other than a token. Such a text is not used as a
-   * request id, which is logged. By default no text is.
+   * Returns true if a text is a secret of this service other than a token. The service does not use such a
+   * text as a request id, because request ids are logged. By default, no text counts as a secret.
    */
   readonly isSecret?: (text: string) => boolean;
   /** Converts any error to the error for the caller. */
@@ -121,8 +121,8 @@ function passOverExpectations({ server }: FastifyInstance): void {
 }
 
 /**
- * Converts a number of hops to a function. With a plain number Fastify trusts no proxy, since it cannot know
- * whether there are any; operators know.
+ * Converts a number of trusted hops to a function. With a plain number Fastify would trust no proxy, because
+ * Fastify cannot know how many proxies exist. The operator who sets the number knows.
  */
 const trustOf = (trusted: ServiceOptions['trustProxy']) =>
   typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;

@@ -1,4 +1,7 @@
-/** The whole product on one page: who handles each operation, and what follows from events. One that is missing does not compile. */
+/**
+ * Assembles the whole product: the handler of each operation, and the reactions to events. An operation
+ * without a handler is a compile error.
+ */
 import {
   billingHandlers,
   defaultSeatPrices,
@@ -27,7 +30,7 @@ import {
   webhooksWith,
 } from '@muster/notifications';
 
-/** What is set for the whole installation. */
+/** The settings of the whole installation that handlers need. */
 export interface HandlersSetUp {
   readonly seatPrices: SeatPrices;
   readonly forges: ForgesSetUp;
@@ -76,14 +79,14 @@ export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): All
   admin: platformHandlers.admin,
 });
 
-/** With what an installation has that sets nothing. */
+/** The handlers of an installation that uses only default settings. */
 export const handlers = handlersOf({
   seatPrices: defaultSeatPrices,
   webhooks: usualWebhooks,
   forges: { seals: createSeals([]), baseUrl: 'http://127.0.0.1:4100' },
 });
 
-/** What follows from events, in the transaction in which they happened. */
+/** The reactions of all domains to events. They run in the transaction that emitted the events. */
 export const reactions: readonly Reaction[] = [
   runReactions,
   executionReactions,
@@ -94,6 +97,9 @@ export const reactions: readonly Reaction[] = [
   notify,
 ];
 
-/** What handlers may perform: the whole API, and what only they may ask of one another. */
+/**
+ * Returns the operations that handlers may perform: the whole API, and the internal operations that only
+ * other handlers call.
+ */
 export const performable = (all: AllHandlers): ReadonlyMap<string, Handler> =>
   byOperation({ ...all, insideHandlers, insideBoard });

@@ -1,8 +1,9 @@
 /**
- * The rules for requests to addresses that users name; no other module has such rules. An address that embeds
- * another one (IPv4-mapped IPv6, NAT64, 6to4 …) is treated as that one. Public addresses are reached at the
- * ports of https only. Other addresses are reached only if the operator named their network. Some addresses
- * are never reached, because services there treat every caller as the machine itself.
+ * The rules for requests to addresses that users name; no other module has such rules. The rules for an
+ * address that embeds another address (IPv4-mapped IPv6, NAT64, 6to4 …) are those of the embedded address.
+ * Public addresses are reached at the ports of https only. Other addresses are reached only if the operator
+ * named their network. Some addresses are never reached, because services there treat every caller as the
+ * machine itself.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -24,8 +25,8 @@ const publicPorts = [443, 8443];
 const privatePorts = [80, ...publicPorts];
 
 /**
- * IPv6 networks whose addresses embed an IPv4 address in four bytes. `at` is the index of the first of them,
- * and `inverted` means that their bits are inverted.
+ * IPv6 networks whose addresses embed an IPv4 address in four bytes. `at` is the index of the first of these
+ * four bytes, and `inverted` means that all bits of the IPv4 address are inverted.
  */
 const carriers: readonly { readonly range: Range; readonly at: number; readonly inverted?: true }[] = [
   { range: ipaddr.parseCIDR('::ffff:0:0/96'), at: 12 },
@@ -70,7 +71,8 @@ export function unwrapped(address: Address): Address {
     const carried = bytes.slice(carrier.at, carrier.at + 4);
     return ipaddr.fromByteArray(carrier.inverted === true ? carried.map((byte) => 255 - byte) : carried);
   }
-  // The first byte says whether the address is globally unique. Both variants are ISATAP.
+  // The first byte of the marker tells whether the address is globally unique (2) or not (0). Both values
+  // mark an ISATAP address.
   const marked = isatap.every(
     (byte, index) => (bytes[8 + index] ?? 0) === byte || (index === 0 && bytes[8] === 2),
   );

@@ -40,7 +40,10 @@ export interface SenderOptions {
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
   /** The timeout in seconds from the DNS lookup to the end of the answer. */
   readonly seconds?: number;
-  /** The certificate authorities of receivers as PEM; those that Node trusts by default. */
+  /**
+   * The certificate authorities that the sender trusts, as PEM. By default, the sender trusts those that Node
+   * trusts.
+   */
   readonly ca?: string;
 }
 

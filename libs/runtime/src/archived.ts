@@ -13,7 +13,7 @@ export const isBarred = ({ effect, access, reachesArchived }: Operation): boolea
 export function holdOpen(session: Db): Promise<boolean> {
   const answer = session.one(sql<{ archived: boolean }>`select app.hold_open() as archived`);
   const archived = answer.then((row) => row.archived);
-  // If the handler throws, no code awaits this promise. The pipeline in which both were sent reports the
+  // If the handler throws, no code awaits this promise. The pipeline that carries this statement reports its
   // error.
   archived.catch(() => undefined);
   return archived;

@@ -58,7 +58,8 @@ export async function asSystem<Result>(
   const perform: PerformAsSystem = async (operation, on, params) => {
     const handler = environment.handlers.get(operation.name);
     if (handler === undefined) throw new Error(`${operation.name} has no handler here`);
-    // The operation must see the writes of those before it, and not overwrite them with what it read earlier.
+    // The operation must see the writes of earlier operations. It must not overwrite them with values that it
+    // read before they were written.
     db.flush();
     const { at } = await db.one(enter(on));
     if (isBarred(operation) && (await holdOpen(db))) throw refusal('archived');
@@ -76,7 +77,8 @@ export async function asSystem<Result>(
       changedNothing: () => undefined,
     };
     const context = contextOf(operation, systemCaller(orgId, actor), parsed, transaction);
-    // The handler of this name returns this operation's result.
+    // TypeScript cannot derive the result type from the operation's name, so the result of its handler is
+    // cast.
     return (await handler.run(context)) as ResultOf<typeof operation>;
   };
   const result = await work(perform, (domainEvent) => void domainEvents.push(domainEvent));

@@ -51,7 +51,8 @@ describe('an attempt', () => {
       add('a');
       await attempt(async () => {
         add('b');
-        // A deferred statement is sent with it and is undone nevertheless.
+        // This statement makes the session send the deferred insert of `b`. The attempt undoes that insert
+        // nevertheless.
         await db.all(sql`select 1`);
         add('c');
         return undefined;
@@ -83,7 +84,8 @@ describe('an attempt', () => {
           await db.all(lock);
           return undefined;
         });
-        // A caller waiting for the lock would wait for the end of this call.
+        // This call asks for the lock with `nowait`. Without `nowait`, a lock that the attempt kept would
+        // block this call forever, because the outer call waits for it.
         await world.call(
           ben,
           adds(async (other) => {

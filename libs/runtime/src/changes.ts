@@ -26,8 +26,8 @@ export const cleared = <Value>(wanted: Value | null | undefined, empty: Value): 
   wanted === null ? empty : wanted;
 
 /**
- * Merges the known state of code with news. Returns the merged state, or null if nothing is known, and the
- * names of the changed fields.
+ * Merges the known state of code with newly reported values. Returns the merged state, or null if nothing is
+ * known, and the names of the changed fields.
  */
 export function changedGit(
   now: Git | null,

@@ -36,7 +36,8 @@ function ofDoor(detail: string | undefined): ApiError {
     case 'project':
       return roleInPlace(of, projectRoles[index] ?? 'lead', held as ProjectRole);
     default:
-      // The only other cause is a missing platform scope.
+      // Apart from missing roles, the authorization check raises this error only for a missing scope
+      // `platform`.
       return scopeTooSmall({
         needed: 'platform',
         held: (detail ?? '').split(' ').filter(Boolean),

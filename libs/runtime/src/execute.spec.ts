@@ -23,7 +23,7 @@ const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
-/** Builds a write that inserts a team of that name and runs what the test needs. */
+/** Builds a write that inserts a team with the name in its parameters, and then runs `meanwhile`. */
 const addsTeam = (meanwhile: () => Promise<unknown> = async () => undefined): Handler => {
   let attempt = 0;
   return handle(
@@ -229,8 +229,8 @@ describe('a write', () => {
       retryAfter: 1,
       details: { reason: 'busy' },
     });
-    // A statement that the server knows differently or no longer is also attempted again, so that an upgrade
-    // causes no errors for callers.
+    // A prepared statement may be outdated or unknown on the server after an upgrade. The call is then also
+    // repeated, so that an upgrade causes no errors for callers.
     for (const [name, sqlState] of [
       ['d', '0A000'],
       ['e', '26000'],
@@ -239,7 +239,7 @@ describe('a write', () => {
         `{"name":"${name}","attempt":2}`,
       );
     }
-    // No other error is attempted again.
+    // A call that fails with any other error is not repeated.
     await expect(world.call(chloe, loses(1, '55P03'), { name: 'f' })).rejects.toMatchObject({ status: 503 });
     expect(await teams(orgId)).toEqual(['a', 'b', 'd', 'e']);
     expect(await audit(orgId)).toHaveLength(4);
@@ -288,7 +288,7 @@ describe('a write', () => {
       { name: 'x' },
       { name: 'y' },
     ]);
-    // At least one of them had to start again.
+    // At least one of the two calls lost the deadlock and was repeated.
     expect(holding).toBeGreaterThan(2);
     expect(await audit(orgId)).toHaveLength(4);
   });

@@ -47,8 +47,8 @@ export interface Call {
   readonly ip: string | null;
   readonly userAgent: string | null;
   /**
-   * The position in the last response to a reading caller, from which on a standby may answer. Without it,
-   * the primary answers.
+   * The `Muster-Position` that the caller received with an earlier response. A standby may answer a read once
+   * it has replayed up to this position. Without a position, the primary answers.
    */
   readonly position?: string | null;
 }
@@ -57,7 +57,7 @@ export interface Call {
 interface Outcome {
   /** The result as JSON text. */
   readonly json: string;
-  /** True if this is the stored first response to the Idempotency-Key. */
+  /** True if the result is the stored first response to the Idempotency-Key. */
   readonly replayed: boolean;
   /**
    * The condition that the caller asked to wait for and that has not occurred yet. The transport waits and
@@ -132,8 +132,8 @@ export async function execute(
     } catch (error) {
       if (!isIdentityOld(error)) throw error;
       if (attempt === mostAttempts) throw toApiError(error);
-      // Nothing of the attempt was kept. The caller's token is looked up again, since it may have ended or
-      // lack a proof, and everything is decided again.
+      // The attempt was rolled back. The caller's token is looked up again, since it may have ended or lack a
+      // proof, and the call starts from the beginning.
       token = await token.renew();
     }
   }
@@ -152,7 +152,7 @@ async function executeAs(...[pool, handler, call, environment]: Required<Paramet
     // 2. The token must have the operation's scope. Tokens of agents and bound tokens may not call every
     // operation: 403.
     requireToken(operation, call.token);
-    // 3. to 7. Everything runs in one transaction, which is repeated after a transient failure.
+    // Steps 3 to 7 run in one transaction, which is repeated after a transient failure.
     return await perform(pool, { handler, caller, call, params, environment });
   } catch (error) {
     if (isIdentityOld(error)) throw error;
@@ -201,7 +201,8 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
     rights: call.token.rights,
     orgRank: operation.access.kind === 'org' ? orgRank(operation.access.role) : 1,
     target: targetOf(operation, params),
-    // 4. A write with an Idempotency-Key claims it, or the stored first response is returned (`replay`).
+    // 4. A write with an Idempotency-Key claims the key. If the key was used before, the stored first
+    // response is returned (`replay`).
     claim: key === null ? null : claimKey(caller, operation, key.value, key.fingerprint),
     onPosition:
       standby &&
@@ -401,7 +402,8 @@ export function contextOf(
       // The performed operation must see the effect of earlier writes. Otherwise two stories in a row would
       // get the same position on the board.
       session.flush();
-      // The handler of this name returns this operation's result.
+      // TypeScript cannot derive the result type from the operation's name, so the result of its handler is
+      // cast.
       const context = contextOf(operation, caller, parseParams(operation, others), transaction);
       return (await handler.run(context)) as ResultOf<typeof operation>;
     },

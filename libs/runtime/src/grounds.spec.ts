@@ -26,8 +26,8 @@ const dangerous = operation({
 });
 
 /**
- * Returns true if a session with a proof of this age may call the operation, on a server whose clock is ahead
- * by these minutes.
+ * Returns true if a session whose last proof of identity has the given age may call a sensitive operation.
+ * The service's clock is ahead of the database's clock by `aheadMinutes`.
  */
 async function does(provenMinutesAgo: number, aheadMinutes: number): Promise<boolean> {
   const { orgId, chloe } = await world.org();

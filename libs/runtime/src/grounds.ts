@@ -1,6 +1,7 @@
 /**
- * Checks conditions for an operation other than the role: the token, and the grounds that the contract names
- * and a handler establishes.
+ * Checks two conditions that a role alone does not meet. One is the caller's token. The other are grounds,
+ * which the contract names: relations to the record, such as being its author. A handler determines which
+ * grounds the caller meets.
  */
 import {
   forbidden,
@@ -20,8 +21,8 @@ import { type Caller } from './handle.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
 /**
- * Throws 403 unless one of the grounds holds: one that the handler established, or one that the role of an
- * admin gives.
+ * Throws 403 unless the caller meets one of the wanted grounds. The handler states in `held` which grounds
+ * the caller meets. An admin meets the ground `admin` by role, if the token has the scope `admin`.
  */
 export function requireOneOf(
   wanted: readonly Ground[],

@@ -70,23 +70,27 @@ export interface HandlerContext<O extends Operation> {
    */
   readonly access: () => Promise<CallAccess>;
   /**
-   * Throws 403 unless one of the contract's grounds holds: those passed here, and for admins their role.
-   * Every handler of an operation with grounds must call it before it changes anything.
+   * Throws 403 unless the caller meets one of the grounds that the contract names, such as being the author.
+   * Pass the grounds that the caller meets; the role of an admin is checked here. Every handler of an
+   * operation with grounds must call this function before it changes anything.
    */
   readonly requireGround: (...held: (GroundOf<O> | false)[]) => Promise<void>;
-  /** Reads the organization's policy. It is a statement of its own, so request it together with others. */
+  /**
+   * Reads the organization's policy. It sends a separate statement, so start it at the same time as other
+   * statements to share their round trip.
+   */
   readonly policy: () => Promise<Policy>;
   /**
-   * Returns the caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer. Throws 404 if they no
-   * longer have one. It is a statement of its own.
+   * Returns the caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer. Throws 404 if the caller
+   * no longer has a rank. It sends a separate statement.
    */
   readonly projectRank: () => Promise<number>;
   /** Records an event, which is written with the transaction. */
   readonly emit: <Kind extends EmittedOf<O>>(kind: Kind, subject: Subject, data: EventData<Kind>) => void;
   /**
-   * Runs the handler of another operation in this transaction, for this caller. Its refusals are refusals of
-   * this call. It checks no access; the calling handler is responsible for that. Its record is named by id,
-   * or exactly as this call names the same record.
+   * Runs the handler of another operation in this transaction, for this caller. A refusal by that handler
+   * refuses this call. No access is checked; the calling handler is responsible for that. The parameters must
+   * name the operation's record by id, or exactly as this call names the same record.
    */
   readonly perform: <Other extends Operation>(
     operation: Other,
@@ -156,7 +160,7 @@ export interface Environment {
   readonly claimSlug?:
     | ((orgId: string, slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>)
     | undefined;
-  /** Queries the other servers on behalf of an operator who was authorized here. */
+  /** Queries the other database servers on behalf of an operator who was authorized on this server. */
   readonly askOtherServers?:
     | (<Row>(
         who: { readonly orgId: string; readonly tokenHash: Buffer },

@@ -21,7 +21,7 @@ const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
   sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
-/** Builds a write that inserts a team of that name and runs what the test needs. */
+/** Builds a write that inserts a team with the name in its parameters, and then runs `meanwhile`. */
 const addsTeam = (meanwhile: (attempt: number) => Promise<unknown> = async () => undefined): Handler => {
   let attempt = 0;
   return handle(
@@ -45,7 +45,10 @@ const teams = async (orgId: string) =>
   (await world.rows<{ name: string }>('select name from teams where org_id = $1 order by name', orgId)).map(
     ({ name }) => name,
   );
-/** Ages the keys, whether or not a purge has run. */
+/**
+ * Makes the organization's idempotency keys older by the interval. Expired keys stay in the table, as before
+ * a purge.
+ */
 const age = (orgId: string, interval: string) =>
   world.rows(
     `update idempotency_keys set created_at = now() - $2::interval where org_id = $1`,

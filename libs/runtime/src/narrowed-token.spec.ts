@@ -26,7 +26,7 @@ it('A token that reaches less since it was remembered does only what it reaches 
       token: await authenticator.authenticate(person.me.token),
       ...{ params: {}, requestId: 'spec-1', idempotencyKey: null, ip: null, userAgent: null },
     });
-  // Once before the rights are cached, and once after.
+  // Uses each of the two scopes twice: before the rights are cached and afterwards.
   for (const scopes of ['{write}', '{read}', '{write}', '{read}']) {
     await world.rows(
       'update tokens set scopes = $2 where hash = sha256($1)',

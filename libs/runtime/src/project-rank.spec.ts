@@ -9,8 +9,8 @@ import { handle, type Handler } from './index.ts';
 const world = useWorld({});
 
 /**
- * Builds a write that passes the authorization check and asks for the rank afterwards, when `meanwhile` has
- * run.
+ * Builds a write that passes the authorization check, runs `meanwhile`, and then reads the caller's rank in
+ * the project.
  */
 const ranks = (meanwhile: () => Promise<unknown>): Handler =>
   handle(

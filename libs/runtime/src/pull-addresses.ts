@@ -1,4 +1,6 @@
-/** Converts the addresses of pull requests that callers give to the form of the connected forges. */
+/**
+ * Converts the addresses of pull requests that callers send to the canonical form for the connected forges.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { type ApiError, canonicalPullUrl, type GitMeta, type KnownForge } from '@muster/registry';
 import { type z } from 'zod';

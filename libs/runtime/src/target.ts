@@ -6,11 +6,12 @@ import { targetId, type Visit } from '@muster/tenancy';
 type Named = Visit['target'];
 
 /**
- * Returns the record whose project decides, in the form that the authorization check accepts: by id, or by
- * key if the contract allows one.
+ * Returns the record whose project the authorization check must use, in the form that the check accepts: by
+ * id, or by key if the contract allows a key.
  */
 export function targetOf(operation: Operation, params: Record<string, unknown>): Named {
-  // The platform is not a record. The check grants operators access to all organizations instead.
+  // A platform operation names no record. The authorization check grants operators access to all
+  // organizations instead.
   if (operation.access.kind === 'platform') return { kind: 'platform', ref: '', rank: 0 };
   if (operation.access.kind !== 'project' || operation.target === null) return null;
   const ref = params[operation.target];

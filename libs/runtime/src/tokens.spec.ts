@@ -20,8 +20,8 @@ describe('a secret', () => {
   it('uses all of its symbols alike', () => {
     const seen = Array.from({ length: 500 }, () => newTokenSecret().slice(prefix, prefix + 32)).join('');
     const counts = Array.from(symbols, (symbol) => seen.split(symbol).length - 1);
-    // 16,000 symbols, 258 of each expected, with a deviation of 16. A difference of eight deviations does not
-    // occur by chance.
+    // Among 16,000 symbols, each of the 62 symbols is expected 258 times, with a standard deviation of 16. A
+    // difference of eight standard deviations does not occur by chance.
     for (const count of counts) expect(Math.abs(count - 258)).toBeLessThan(130);
   });
 

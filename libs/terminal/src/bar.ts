@@ -1,6 +1,6 @@
 const width = 30;
 
-/** How much of a whole is done. */
+/** Draws a progress bar, such as `[###...]`. */
 export function bar(done: number, total: number): string {
   const filled = Math.round((width * done) / Math.max(total, 1));
   return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`;

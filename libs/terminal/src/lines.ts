@@ -5,8 +5,9 @@ import stringWidth from 'string-width';
 import { plain } from './plain.ts';
 
 /**
- * Lines no longer than `width` columns, broken at spaces; what goes on is indented by `indent`. A word that is longer,
- * such as a path or an address, stays whole on a line of its own, so that it can be copied.
+ * Breaks lines at spaces so that they have at most `width` columns. Continuation lines are indented by
+ * `indent`. A word longer than `width`, such as a path or an address, is kept whole on its own line, so that
+ * it can be copied.
  */
 export function wrapped(lines: readonly string[], width: number | undefined, indent = 2): string[] {
   const clean = lines.flatMap((line) => plain(line).split('\n'));
@@ -17,7 +18,7 @@ export function wrapped(lines: readonly string[], width: number | undefined, ind
 function broken(line: string, width: number, indent: number): string[] {
   const made: string[] = [];
   let current = '';
-  // A space goes with the word behind it, so that gaps between words stay as they are.
+  // Each match is a word with the spaces before it, so that the gaps between words are kept.
   for (const word of line.match(/\s*\S+/g) ?? []) {
     if (current.trim() === '' || stringWidth(current + word) <= width) current += word;
     else {
@@ -28,7 +29,10 @@ function broken(line: string, width: number, indent: number): string[] {
   return [...made, current];
 }
 
-/** A folder in its shortest form that a shell takes here: whole, from where the command runs, or from the home folder. */
+/**
+ * Returns the shortest path of a folder that a shell accepts: absolute, relative to the working directory, or
+ * relative to the home folder.
+ */
 export function shortFolder(folder: string, from = process.cwd(), home = homedir()): string {
   const fromHome = path.relative(home, folder);
   return [

@@ -11,7 +11,7 @@ export function pageOfStdout(): Page {
   return { width: isTTY ? columns : undefined, colored: isTTY && wantsColor() };
 }
 
-/** https://no-color.org */
+/** True unless the variable NO_COLOR is set (https://no-color.org). */
 const wantsColor = (): boolean => (process.env['NO_COLOR'] ?? '') === '';
 
 export const heading = (text: string, { colored }: Page): string =>

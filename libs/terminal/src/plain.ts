@@ -1,18 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Text as a terminal may show it. Titles and messages are written by others: a control character in one could move the
- * cursor, rename the window or hide what stands beside it. Line breaks stay.
+ * Makes a text safe to print on a terminal. Other people write titles and messages. A control character in
+ * such a text could move the cursor, rename the window or hide the text next to it. Line breaks are kept.
  */
 export const plain = (text: string): string =>
   stripVTControlCharacters(text).replaceAll(/(?!\n)[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 
-/** The same on one line. */
+/** Like `plain`, but with all white space, including line breaks, collapsed to single spaces. */
 export const onOneLine = (text: string): string => plain(text).replaceAll(/\s+/g, ' ').trim();
 
 /**
- * A value as JSON that a terminal may show: what JSON leaves as it is and a terminal would act on (DEL, C1, characters that
- * turn the direction of writing) is escaped. The value stays the same.
+ * Returns a value as JSON that is safe to print on a terminal. Some characters are valid in JSON but change
+ * the terminal's output: DEL, C1 and characters that turn the direction of writing. These are escaped, which
+ * does not change the value.
  */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value).replaceAll(

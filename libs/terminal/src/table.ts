@@ -3,7 +3,10 @@ import { onOneLine } from './plain.ts';
 
 const gap = '  ';
 
-/** Columns as wide as their widest cell. What others wrote may stand in a cell. */
+/**
+ * Formats rows as columns that are as wide as their widest cell. Cells may contain texts of other people, so
+ * each is made safe for a terminal.
+ */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return ['None.'];
   const lines = [head, ...rows].map((cells) => cells.map(onOneLine));

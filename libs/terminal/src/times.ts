@@ -1,5 +1,5 @@
-/** `2026-11-21` of a time as the API says it; a dash for none. */
+/** Formats a time of the API as its day, such as `2026-11-21`. Returns a dash for null. */
 export const dayOf = (time: string | null): string => time?.slice(0, 10) ?? '-';
 
-/** `2026-11-21 09:30`, likewise. */
+/** Formats a time of the API to the minute, such as `2026-11-21 09:30`. Returns a dash for null. */
 export const minuteOf = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';

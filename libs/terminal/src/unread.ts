@@ -1,4 +1,4 @@
-/** What a program prints, once the one who read it is gone. */
+/** Handles a standard output whose reader has closed the pipe. */
 
 const isUnread = ({ code }: NodeJS.ErrnoException): boolean =>
   code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
@@ -8,12 +8,18 @@ const end = (error: NodeJS.ErrnoException): void => {
   throw error;
 };
 
-/** Ends this process, with 0, once what it prints is read no more: to read only the start of a list, as `head` does, is no failure. */
+/**
+ * Ends this process with exit code 0 as soon as the reader of its output has closed the pipe. A reader such
+ * as `head` that reads only the start of a list is no failure.
+ */
 export function endWhenUnread(output: NodeJS.WriteStream): void {
   output.on('error', end);
 }
 
-/** Goes on to an end of its own, whose code counts, once this is read no more. */
+/**
+ * Lets the process continue when the reader of its output has closed the pipe, because the exit code still
+ * matters. Calls `onUnread` in that case.
+ */
 export function goOnUnread(output: NodeJS.WriteStream, onUnread: () => void = () => undefined): void {
   output.off('error', end).on('error', (error: NodeJS.ErrnoException) => {
     if (!isUnread(error)) throw error;

@@ -5,7 +5,10 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** Returns undefined if there is none. */
+/**
+ * Returns the browser named by the variable CHROMIUM, else the first browser that is installed. Returns
+ * undefined if there is none.
+ */
 export function findBrowser(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM !== undefined) return CHROMIUM;

@@ -27,7 +27,7 @@ export interface Company {
   readonly clientSecret: string;
   /** The employees by their subject. A spec adds and changes them. */
   readonly people: Map<string, Employee>;
-  /** Allows redirects to an address. */
+  /** Allows the issuer to redirect to this URL after a sign-in. */
   allow(redirectUrl: string): void;
   /** Signs in as a browser that is sent to the address. Returns the address to which it is redirected. */
   signIn(address: string, subject: string): Promise<string>;

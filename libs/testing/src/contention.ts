@@ -10,7 +10,10 @@ export interface RowLock {
   readonly column?: string;
 }
 
-/** The time limit for the calls to wait. It is longer than any lock timeout. */
+/**
+ * The time limit until all of the calls wait for a lock, in milliseconds. It is longer than any lock timeout
+ * of the services.
+ */
 const longestLookMillis = 30_000;
 
 /** Releases the locks once each of the calls waits for a lock. Returns the outcomes of the calls in order. */

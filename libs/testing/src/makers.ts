@@ -23,7 +23,10 @@ interface Making {
   readonly rows: World['rows'];
   /** Queries the database immediately, even if `rows` batches its statements. */
   readonly read: World['rows'];
-  /** Members created here, so that specs do not need to look them up. */
+  /**
+   * The names of the members that were created here, so that the creation of their tokens needs no lookup in
+   * the database.
+   */
   readonly names: Map<string, MemberNames>;
   readonly transportOf: (secret: string) => Transport;
 }

@@ -30,12 +30,13 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   const share = Math.ceil(slots / servers.length);
   for (const [index, server] of servers.entries()) {
     const own = Array.from({ length: Math.min(share, slots - index * share) }, (_, at) => index * share + at);
-    // Assigns the slots. Each server has its own epoch, so that ownership stays when they join.
+    // Assigns the hash slots to the servers. Each server gets its own config epoch, so that it keeps its
+    // slots when the servers form a cluster.
     await server.say(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
     await server.say(`CLUSTER ADDSLOTS ${own.join(' ')}`);
   }
   await until(async () => {
-    // Repeats the request to join, because a busy machine may answer it too late.
+    // Repeats the request to join the cluster, because a busy machine may answer it too late.
     for (const { port } of others) await first.say(`CLUSTER MEET 127.0.0.1 ${port}`);
     await pause(meetMillis);
     const states = await Promise.all(servers.map((server) => server.say('CLUSTER INFO')));

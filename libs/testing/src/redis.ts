@@ -55,7 +55,10 @@ async function findProgram(): Promise<string> {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
-/** The number of ports to try before the cause must be another fault than a taken port. */
+/**
+ * The number of ports to try. If the server starts on none of them, the cause is not a port that another
+ * process has taken.
+ */
 const mostDraws = 5;
 
 /** Starts a server on a free port of 127.0.0.1. `beforeOptions` is its configuration file, if it has one. */
@@ -74,7 +77,7 @@ export async function startOwnRedis(
       ],
       { stdio: 'ignore' },
     );
-    // Compares the process id, because another server that took the port may answer.
+    // Compares the process id, because another Redis server may have taken the port and would answer instead.
     const isUp = async (): Promise<boolean> =>
       (await tell(port, '127.0.0.1', 'INFO server')).includes(`process_id:${child.pid ?? ''}\r`);
     await until(async () => (await isUp()) || hasEnded(child));

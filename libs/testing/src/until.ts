@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The time limit, which is less than the time limit of a spec. */
+/**
+ * The time limit in milliseconds. It is shorter than the time limit of a spec, so that the error names the
+ * condition.
+ */
 const longestLookMillis = 45_000;
 /** The polling interval. Frequent checks would take processor time from the awaited work. */
 const lookMillis = 5;

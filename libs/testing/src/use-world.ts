@@ -3,7 +3,10 @@ import { type Reaction } from '@muster/runtime';
 import { cloneDatabase } from './database.ts';
 import { openWorld, type OpenWorld, type World } from './world.ts';
 
-/** Sets up a world for the calling spec file, with these handlers and these reactions. */
+/**
+ * Sets up a world for the calling spec file: a database, and calls of the given handlers with the given
+ * reactions to their events.
+ */
 export function useWorld(handlers: object, reactions: readonly Reaction[] = []): World {
   let open: OpenWorld | undefined;
   beforeAll(async () => {

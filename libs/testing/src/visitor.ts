@@ -23,7 +23,7 @@ export interface Visitor {
   open(at: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
   /** Submits a form as a page of the same origin. */
   submit(at: string, form: Record<string, string>, headers?: VisitorHeaders): Promise<VisitorAnswer>;
-  /** Sends any body as a page of the same origin. */
+  /** Sends the given body with the headers that a browser sends from a page of the same origin. */
   post(at: string, body: string, headers?: VisitorHeaders): Promise<VisitorAnswer>;
 }
 

@@ -65,7 +65,10 @@ export interface World {
     lock: RowLock,
     ...calls: (() => Promise<Result>)[]
   ): Promise<PromiseSettledResult<Result>[]>;
-  /** Waits until this number of sessions wait for a lock, for specs that hold one themselves. */
+  /**
+   * Waits until this number of database sessions wait for a lock. It is for specs that hold the lock
+   * themselves.
+   */
   waiting(count: number): Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export function addConsoleForward(
     bodyTimeout: answerMillis,
   });
   const forward = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Files need no Postgres connection, so this request gives up its place.
+    // Serving files needs no Postgres connection, so this request releases its request slot.
     leave(request);
     const { cookie: _, authorization: _token, ...headers } = passedOn(request.headers);
     const answer = await pool

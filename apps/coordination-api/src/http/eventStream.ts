@@ -115,7 +115,7 @@ function createAsk(
 }
 type Ask = ReturnType<typeof createAsk>;
 
-/** Reads a page, and the position to wait for if it is empty. */
+/** Reads a page of events. If the page is empty, also returns the stream position to wait for. */
 async function read(ask: Ask, params: Record<string, unknown>) {
   const { json, awaits } = await ask(registry.events.list.name, params);
   return { page: JSON.parse(json) as Page, awaits };
@@ -167,7 +167,8 @@ function writeHead(request: FastifyRequest, reply: FastifyReply): ServerResponse
     'content-type': 'text/event-stream; charset=utf-8',
     // A compressing proxy would buffer the response.
     'cache-control': 'no-store, no-transform',
-    // On shutdown, the process does not wait for the connection to be reused.
+    // The client closes the connection after the stream. On shutdown, the process then does not wait for
+    // another request on it.
     connection: 'close',
     // Tell proxies not to buffer events.
     'x-accel-buffering': 'no',
@@ -187,7 +188,10 @@ interface Stream {
   readonly replaced: StreamPlace['replaced'];
 }
 
-/** Writes pages, and waits after an empty one, until the client, its access or the process ends. */
+/**
+ * Writes pages of events and waits after an empty page. Ends when the client disconnects, its access ends, or
+ * the process stops.
+ */
 async function goOn(
   { token, request, out, params, ask, inbox, stopping, replaced }: Stream,
   { wait, aside }: Pick<EventStreamOptions, 'wait' | 'aside'>,
@@ -207,7 +211,7 @@ async function goOn(
     try {
       if (inbox !== null) text += await inbox.read();
       const [said, awaited] = [text, awaits];
-      // Neither a slow client nor a waiting one occupies a place among concurrent requests.
+      // The request occupies no request slot while it waits for events or for a slow client.
       await aside(request, async (left) => {
         await write(out, said);
         if (awaited === null) return;
@@ -251,7 +255,7 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
     }
     const { replaced, leave: leavePlace } = takePlace(token.identity);
     const out = writeHead(request, reply);
-    // A client that does not read would never receive the end.
+    // A client that does not read would never receive the end of the stream, so its connection is cut.
     replaced.addEventListener('abort', () => {
       if (out.writableNeedDrain) out.destroy();
     });

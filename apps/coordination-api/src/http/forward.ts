@@ -27,7 +27,10 @@ export interface ForwardOptions {
   readonly told?: (request: FastifyRequest) => Record<string, string>;
 }
 
-/** Longer than the service's own timeout for the API. */
+/**
+ * The timeout in milliseconds for a service's response. It is longer than the timeout of the service's own
+ * calls to the API.
+ */
 const answerMillis = 60_000;
 
 /** Headers that belong to a single connection, or that are rewritten for the next one. */
@@ -47,14 +50,15 @@ export function passedOn(headers: IncomingHttpHeaders): Record<string, string | 
 interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** A stream is passed on while it arrives. */
+  /** The complete body, or a stream that is forwarded while it arrives. */
   readonly body: Buffer | Readable;
 }
 
 export function createForward({ to, name, away, leave, told }: ForwardOptions): Forward {
   const streams = new Set<Readable>();
   const pool = new Pool(new URL(to).origin, {
-    // The pool is unlimited: limits of concurrent calls apply before it.
+    // The number of connections is unlimited, because calls pass the limits of concurrent requests before
+    // they reach this pool.
     connections: null,
     connectTimeout: 1_000,
     headersTimeout: answerMillis,
@@ -93,7 +97,8 @@ export function createForward({ to, name, away, leave, told }: ForwardOptions): 
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) left.abort();
       });
-      // The service calls the API in turn, so this request must not occupy a place that those calls need.
+      // The service calls the API while it answers, so this request must not occupy a request slot that those
+      // calls need.
       leave(request);
       const { status, headers, body } = await ask(request, left.signal);
       // Fastify sets a content type for every buffer, even an empty one.

@@ -38,7 +38,9 @@ export interface InvitationRoutes {
 const path = '/invitations/accept';
 /** The page that shows a signed-in person their invitations. */
 const signInPath = '/sign-in/invitations';
-/** Enough for a token and a name. An unknown sender may send no more. */
+/**
+ * The body limit in bytes. It suffices for a token and a name, because an unknown sender may send no more.
+ */
 const bodyLimit = 16 * 1024;
 
 const factsOf = (request: FastifyRequest): AcceptanceFacts => ({

@@ -1,6 +1,6 @@
 /**
- * Queues in which calls wait without occupying a place. A caller with many concurrent calls delays only its
- * own. Calls that would block each other in Postgres hold no connection while they wait.
+ * Queues in which calls wait without occupying a request slot. A caller with many concurrent calls delays
+ * only its own calls. Calls that would block each other in Postgres hold no connection while they wait.
  */
 import { type Operation, unavailable } from '@muster/registry';
 import { type Handler } from '@muster/runtime';
@@ -12,14 +12,15 @@ import { Turns } from './turns.ts';
 
 interface Options {
   readonly aside: Service['aside'];
-  /** Maximum number of requests answered at once. */
+  /** Maximum number of requests that are answered at the same time. */
   readonly placesAtOnce: number;
-  /** Size of the connection pool to Postgres that they share. */
+  /** Size of the connection pool to Postgres that all calls share. */
   readonly connections: number;
 }
 
 /**
- * Takes a call through its queues. Returns the function that releases its turns, which may be called twice.
+ * Takes a call through its queues. Returns the function that releases the turns of the call. That function
+ * may be called twice.
  */
 export type EnterLines = (
   request: FastifyRequest,
@@ -76,8 +77,9 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
   const writes = fairLines(connections / 2, (connections * 5) / 6);
 
   /**
-   * Selects the queues of an operation. Renewals have none, so that no lease expires under load. A call
-   * waiting in a record's queue holds no other turn.
+   * Selects the queues of an operation. Lease renewals have no queue, so that no lease expires under load.
+   * The queue of the record comes first, so a call that waits in it holds no turn of its member or
+   * organization.
    */
   const linesOf = ({ operation, atOnce }: Handler): readonly Line[] => {
     if (operation.isRenewal) return [];

@@ -23,7 +23,10 @@ interface Options {
   readonly guard: (request: FastifyRequest) => void;
 }
 
-/** The gateway's paths; it derives restrictions from them. */
+/**
+ * The paths of the MCP endpoint. The gateway derives its restrictions, such as read-only access, from the
+ * path.
+ */
 const urls = ['', '/core', '/readonly', '/core/readonly'].flatMap((end) => [
   mcpPath + end,
   `${mcpPath}${end}/`,

@@ -8,11 +8,11 @@ const calledAsOne = ['admin.platform', 'agents.catalog'] as const;
 
 export interface NamespacePath {
   readonly namespace: string;
-  /** Both spellings; the documented one is first. */
+  /** The two spellings of the path. The documented spelling is first. */
   readonly paths: readonly [string, string];
   /** The namespace's operations by the last word of their names. */
   readonly words: ReadonlyMap<string, Operation>;
-  /** The largest body limit of its operations. */
+  /** The largest body limit of the namespace's operations. */
   readonly bodyLimit: number;
 }
 

@@ -60,7 +60,7 @@ export interface RouteOptions {
   readonly environment: Environment;
   readonly wait: Wait;
   readonly aside: Service['aside'];
-  /** Maximum number of calls answered at once. */
+  /** Maximum number of calls that are answered at the same time. */
   readonly placesAtOnce: number;
   /** Size of the connection pool to Postgres. */
   readonly connections: number;
@@ -95,7 +95,7 @@ interface Waiting {
   readonly linesOf: (handler: Handler) => EnterLines;
 }
 
-/** Waits for events. The caller occupies no place among concurrent requests in the meantime. */
+/** Waits for events. The request occupies no request slot while it waits. */
 async function waitAside(
   { wait, aside, shares }: Waiting,
   request: FastifyRequest,
@@ -168,7 +168,10 @@ const paramsOf = (body: unknown): unknown => {
   return body;
 };
 
-/** Checks the operation's own body limit. A route that serves several operations accepts the largest one. */
+/**
+ * Checks the operation's own body limit, because a route that serves several operations accepts bodies up to
+ * the largest of their limits.
+ */
 function checkSize(operation: Operation, request: FastifyRequest): void {
   if (request.bodyBytes > operation.bodyLimit) {
     const { name, bodyLimit: limit } = operation;

@@ -22,7 +22,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Maximum number of notifications per read. More of them are counted but not sent. */
+/** Maximum number of notifications per read. Notifications beyond it are counted but not sent. */
 const mostSent = maxLimit;
 const firstPage = 20;
 /**
@@ -38,11 +38,14 @@ const said = (event: string, data: string): string => `event: ${event}\ndata: ${
 export function createPersonalEvents(ask: AskFor): PersonalEvents {
   const { list, unreadCount } = registry.notifications;
   let counted = '';
-  /** Ids from the last read; null before the first one. */
+  /** The ids of the notifications in the last read; null before the first read. */
   let known: ReadonlySet<string> | null = null;
   let newest: number | null = null;
 
-  /** Reads notifications, newest first, as far back as a new one may have appeared since the last read. */
+  /**
+   * Reads notifications, newest first. Stops at notifications that are so old that no notification before
+   * them can have appeared since the last read.
+   */
   async function walk(): Promise<Notification[]> {
     const found: Notification[] = [];
     for (let cursor: string | null = ''; cursor !== null && found.length < mostSent;) {

@@ -1,6 +1,6 @@
 /**
- * Limits calls that wait for events or for the gateway. They occupy no place among concurrent requests, so
- * they have limits of their own. There is a limit per token, per member with all tokens and agents, per
+ * Limits calls that wait for events or for the gateway. A waiting call occupies no request slot, so waiting
+ * calls have limits of their own. There is a limit per token, per member with all tokens and agents, per
  * organization, and for the process.
  */
 import { type ReasonOf, tooMany, unavailable } from '@muster/registry';
@@ -9,8 +9,8 @@ import { type Identity } from '@muster/tenancy';
 
 export interface Shares {
   /**
-   * Reserves a place and returns the function that releases it. Throws 429 at a caller's limit, and 503 at
-   * the limit of the process.
+   * Reserves capacity for one waiting call and returns the function that releases it. Throws 429 at a
+   * caller's limit, and 503 at the limit of the process.
    */
   enter(caller: Identity): () => void;
 }

@@ -17,7 +17,7 @@ const paths = [
   ...['/sign-in', '/sign-in/*', '/auth/*', '/oauth/*'],
   ...wellKnown.flatMap((name) => [`/.well-known/${name}`, `/.well-known/${name}/*`]),
 ];
-/** Enough for forms and for passkey responses. */
+/** The body limit in bytes. It suffices for forms and for passkey responses. */
 const bodyLimit = 64 * 1024;
 /** Maximum numbers of concurrent requests per address and in total. */
 const most = { each: 64, all: 512 };

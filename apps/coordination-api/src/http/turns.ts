@@ -12,7 +12,10 @@ export class Turns {
     this.#atOnce = atOnce;
   }
 
-  /** Takes a turn if one is free. Otherwise returns false; then call `wait`. */
+  /**
+   * Takes a turn for the key and returns true. Returns false if all turns of the key are taken; then call
+   * `wait`.
+   */
   take(key: string): boolean {
     const running = this.#running.get(key) ?? 0;
     if (running >= this.#atOnce) return false;

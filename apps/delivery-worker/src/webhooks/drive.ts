@@ -18,8 +18,8 @@ const mostInFlight = 8;
 const fetched = 128;
 const fewLeft = 32;
 /**
- * Longer than one attempt. No attempt starts that could still be running when another worker takes the
- * endpoint.
+ * The time that one attempt can take at most, in milliseconds. A worker starts no attempt that could still be
+ * running when another worker takes the endpoint.
  */
 const tryMillis = 11_000;
 /** Maximum intervals between turns that save results, and between turns that renew the ownership. */
@@ -33,7 +33,10 @@ const freshMillis = 3_000;
 const afterFaultMillis = 500;
 
 export interface Drive {
-  /** Runs a turn in the database; returns undefined if another worker owns the endpoint. */
+  /**
+   * Saves results and fetches messages in one database transaction. Returns undefined if another worker owns
+   * the endpoint.
+   */
   readonly turn: (
     asked: Pick<TurnAsked, 'sent' | 'withWorker' | 'most' | 'leaves'>,
   ) => Promise<TurnAnswer | undefined>;
@@ -43,7 +46,7 @@ export interface Drive {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Drives the endpoint. Resolves when it was released or another worker owns it. */
+/** Sends the messages of an endpoint. Resolves when the endpoint was released or another worker owns it. */
 export async function drive({ turn, send, isOver, onFault }: Drive): Promise<void> {
   let queue: ReadyMessage[] = [];
   let sent: SentMessage[] = [];
@@ -104,7 +107,7 @@ export async function drive({ turn, send, isOver, onFault }: Drive): Promise<voi
     try {
       endpoint = await turn({ sent: settling, withWorker, most, leaves });
     } catch (error) {
-      // The turn may have committed; settling the same results again has no effect.
+      // The transaction may have committed before the error. Saving the same results again has no effect.
       onFault(error);
       if (performance.now() > heldUntil && underWay.size === 0) return;
       await pause(afterFaultMillis);

@@ -1,4 +1,4 @@
-/** Finds due endpoints that no worker owns, and drives them. */
+/** Finds due webhook endpoints that no worker owns, and sends their messages. */
 import { type Pool } from '@muster/driver';
 import { type After } from '@muster/http';
 import {
@@ -32,7 +32,7 @@ export interface RunnerOptions {
 }
 
 export interface Runner {
-  /** Takes ownership of the due endpoints of a server. */
+  /** Takes ownership of the due webhook endpoints on a database server, and starts to send their messages. */
   look(at: Pool): Promise<After>;
   /** Starts nothing more, waits for running requests, and releases every endpoint. */
   stop(): Promise<void>;

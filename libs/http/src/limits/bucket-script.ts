@@ -51,7 +51,7 @@ for b, key in ipairs(KEYS) do
 end
 return answer`;
 
-/** A cost with the number of tokens that were taken before Redis is asked. */
+/** A cost, with the number of tokens that this process has taken and not yet reported to Redis. */
 export interface OwedCost extends Cost {
   readonly owed: number;
 }
@@ -69,8 +69,8 @@ export interface Question {
 
 export interface BucketScript {
   /**
-   * Sends requests of one slot in one call and resolves each. If the call fails, rejects all of them and then
-   * itself.
+   * Sends the requests of one slot in one call of the script and resolves each request. If the call fails, it
+   * rejects all of these requests and then its own promise.
    */
   readonly run: (batch: readonly Question[]) => Promise<void>;
   readonly placeOf: (key: string) => string;

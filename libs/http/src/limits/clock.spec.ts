@@ -34,7 +34,7 @@ it('lets callers in soon where the clock of Redis was an hour ahead', async () =
     await redis.set(cost.key, Date.now() + 3_600_000);
     const [quota] = await store.take([cost]);
     expect(quota?.waitMillis).toBeLessThanOrEqual(11_000);
-    // The expiry does not start again with each call.
+    // The expiry time of the key in Redis is limited, although the stored value lay an hour ahead.
     const left = await redis.pttl(cost.key);
     expect([left > 0, left <= 20_000]).toEqual([true, true]);
   } finally {

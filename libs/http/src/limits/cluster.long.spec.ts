@@ -23,8 +23,8 @@ const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
   );
 
 /**
- * Creates a limiter that has reached each server. Earlier requests are counted in the process, as during an
- * outage.
+ * Creates a limiter and waits until it has reached each Redis server. Until then, the limiter counts in the
+ * process, as during an outage.
  */
 async function reachingLimiter(): Promise<RateLimiter> {
   let isAway = false;
@@ -55,7 +55,7 @@ describe('limits on a cluster', () => {
   it('count together over processes, each organization where it lies', async () => {
     const limiters = [await reachingLimiter(), await reachingLimiter()];
     const call = (limiter: RateLimiter | undefined) =>
-      // All calls run in one turn of the event loop, so there is one script per organization.
+      // All calls run in one turn of the event loop, so Redis receives one script call per organization.
       Promise.all(
         organizations.map(async (tag) =>
           limiter?.take([

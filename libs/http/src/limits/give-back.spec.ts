@@ -8,7 +8,7 @@ const stores: RedisStore[] = [];
 const storeOf = async (): Promise<RedisStore> => {
   const store = createRedisStore(redisUrl(), 10_000);
   stores.push(store);
-  // The store answers nothing until it is connected.
+  // A new store rejects requests until it is connected to Redis.
   await until(() =>
     store.settle([{ ...cost, owed: 0 }]).then(
       () => true,
@@ -23,7 +23,7 @@ afterEach(() => {
 
 let cost: { readonly key: string; readonly rate: { readonly burst: number; readonly seconds: number } };
 beforeEach(() => {
-  // Nothing is replenished during a test.
+  // The bucket refills one token an hour, so no token is added during a test.
   cost = { key: `{give-back}:${randomBytes(6).toString('hex')}`, rate: { burst: 3, seconds: 3_600 } };
 });
 

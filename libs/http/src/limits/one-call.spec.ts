@@ -61,7 +61,8 @@ async function storeAt(url: string, timeoutMillis: number): Promise<RedisStore> 
   endings.push(() => {
     store.close();
   });
-  // The store answers nothing until it is connected, and a slow machine may answer late.
+  // A new store rejects requests until it is connected to Redis. On a slow machine, Redis may also answer
+  // late.
   await until(() =>
     store.take([cost()]).then(
       () => true,

@@ -1,9 +1,9 @@
 /**
  * Limits the rate of calls across all processes, nearly always without waiting. While a bucket is far from
- * empty, this process counts locally and reports to Redis ten times a second. When it is nearly empty, or has
- * not been synchronized for a while, Redis decides. Calls of other processes are missed for a tenth of a
- * second at most; local calls not reported yet are owed. While Redis is unavailable or hangs, the process
- * counts alone, and no caller waits.
+ * empty, this process counts locally and reports to Redis ten times a second. When the bucket is nearly
+ * empty, or has not been synchronized for a while, Redis decides. A process learns of calls in other
+ * processes at most a tenth of a second late. Tokens that this process has taken and not yet reported are
+ * called owed. While Redis is unavailable or hangs, the process counts alone, and no caller waits.
  */
 import { LRUCache } from 'lru-cache';
 import { intervalMillis, millisNow, type Quota, quotaOf, taken } from './rate.ts';
@@ -118,14 +118,14 @@ function takeHere(
  * times a second.
  */
 interface Debts {
-  /** Records that one token was taken from the bucket here. */
+  /** Records that this process took one token from the bucket. */
   readonly add: (bucket: Bucket) => void;
   /** Asks Redis about buckets and reports owed tokens; undefined while Redis is unavailable. */
   readonly exchange: (
     kind: 'takeOwing' | 'settle',
     about: readonly Bucket[],
   ) => Promise<readonly Quota[] | undefined>;
-  /** Reports all owed tokens. */
+  /** Reports to Redis all tokens that were taken and not yet reported. */
   readonly close: () => Promise<void>;
 }
 

@@ -11,7 +11,7 @@ export { type OwedCost } from './bucket-script.ts';
 export interface RedisStore extends Store {
   /** Takes tokens like `take`. Before that, it takes the owed tokens, even from an empty bucket. */
   takeOwing(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
-  /** Takes only the owed tokens. */
+  /** Takes the owed tokens from the buckets, and no further token. */
   settle(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
   /** Returns the slot of a key: its part of a cluster, or the same value for all keys of a single Redis. */
   readonly placeOf: (key: string) => string;
@@ -31,7 +31,7 @@ const inParts = <Item>(items: readonly Item[]): Item[][] =>
     items.slice(part * mostAtOnce, (part + 1) * mostAtOnce),
   );
 
-/** Collects tokens to return, each bucket once. */
+/** Collects the tokens to return to Redis, with one sum for each bucket. */
 function createRefunds(placeOf: (key: string) => string) {
   let back = new Map<string, OwedCost>();
   return {

@@ -15,8 +15,8 @@ export interface SharedOptions {
 
 export interface SharedStore {
   /**
-   * Asks Redis; undefined while it is unavailable. Then only one request a second is sent, so that most
-   * callers do not wait for a Redis that hangs.
+   * Sends a request to Redis. Returns undefined while Redis is unavailable. Then only one request a second is
+   * sent, so that most callers do not wait for a Redis that hangs.
    */
   ask<Answer>(question: (redis: RedisStore) => Promise<Answer>): Promise<Answer | undefined>;
   isAway(): boolean;

@@ -18,7 +18,7 @@ interface Place {
   readonly idOf: (wanted: string) => string;
 }
 
-/** Inserts the records, and returns the id of the request. */
+/** Inserts a member, a team, an applicant and an access request. Returns the id of the access request. */
 export async function arrangeAccess(
   world: Makers,
   { orgId, projectId, idOf }: Place,

@@ -12,7 +12,7 @@ interface ConnectionsSetUp {
   readonly idOf: (wanted: string) => string;
 }
 
-/** Inserts the records, and returns the id of one. */
+/** Inserts the connections that the examples name, and returns the id of the first one. */
 export async function arrangeConnections(
   { rows }: Makers,
   { orgId, ana, agentId, idOf }: ConnectionsSetUp,

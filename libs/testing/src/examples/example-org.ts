@@ -70,7 +70,7 @@ export interface ExampleOrg extends People {
 
 interface SetUp {
   readonly visibility?: Visibility;
-  /** The contract's ids, or new ids for a second organization. */
+  /** Uses the ids in the contract's examples, or new ids, which a second organization needs. */
   readonly ids?: 'examples' | 'fresh';
   /**
    * Gives the organization a slug of its own. Only one organization at a time can have the examples' slug.

@@ -14,7 +14,7 @@ interface Place {
   readonly idOf: (wanted: string) => string;
 }
 
-/** Inserts the records, and returns the id of one. */
+/** Inserts the identity providers that the examples name, and returns the id of the first one. */
 export async function arrangeIdentityProviders(
   { rows }: Makers,
   { orgId, author, idOf }: Place,

@@ -27,7 +27,7 @@ interface Place {
 
 interface Web {
   readonly project: string;
-  /** The last of its columns, which is empty. */
+  /** The id of the last column of WEB, which contains no story. */
   readonly column: string;
   readonly epic: string;
   /** The ids of WEB-1 and WEB-2. */
@@ -39,7 +39,7 @@ interface Web {
 const storyTitles = ['Sign in with a passkey', 'Reset a passkey by mail'] as const;
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
 
-/** Inserts WEB, and returns the ids of its records. */
+/** Inserts the project WEB, and returns the ids of its records. */
 export async function arrangeWeb(world: Makers, place: Place): Promise<Web> {
   const { orgId, ana, visibility, author, idOf } = place;
   const project = await insertProject(world, orgId, 'WEB', visibility);
@@ -69,7 +69,7 @@ export async function arrangeWeb(world: Makers, place: Place): Promise<Web> {
   return { project, column, epic, stories, comment };
 }
 
-/** Inserts DOCS and OLD. */
+/** Inserts the projects DOCS and OLD. */
 export async function arrangeOtherProjects(
   world: Makers,
   { orgId, visibility, idOf }: Pick<Place, 'orgId' | 'visibility' | 'idOf'>,

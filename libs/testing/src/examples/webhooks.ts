@@ -20,7 +20,8 @@ export async function arrangeWebhooks(
 ): Promise<{ webhook: string; webhookDelivery: string }> {
   const webhook = idOf(webhookIds.webhook);
   const webhookDelivery = idOf(webhookIds.delivery);
-  // Its secret cannot be decrypted. Specs of deliveries create their own webhooks.
+  // The secret of this webhook cannot be decrypted, so no message can be sent to it. Specs of deliveries
+  // create their own webhooks.
   await rows(
     `insert into webhooks (org_id, id, project_id, url, kinds, send_order, secret, maker_id, made_by, cursor_seq)
      values ($1, $2, $3, 'https://hooks.acme.example/all', '{story.created}', 'parallel', '', $4, $5, 0)`,

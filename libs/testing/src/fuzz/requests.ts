@@ -12,7 +12,7 @@ import { exampleLike, hugeNumber, type Json, type Known, objectLike } from './va
 /** A generated request. */
 export interface Sent {
   readonly operation: string;
-  /** The parameters as sent, since a program cannot hold some of them. */
+  /** The parameters as JSON text, because a JavaScript value cannot represent some of them. */
   readonly params: string;
 }
 
@@ -93,7 +93,7 @@ export function faultInTool(sent: Sent, status: number, body: unknown): string |
     const refused = Refused.safeParse(structuredContent['error']);
     return refused.success ? faultIn(sent, refused.data.status, refused.data) : 'has an error that is none';
   }
-  // A cut answer names the cut fields, and does not have to match the whole contract.
+  // A shortened answer names the fields that were cut, and does not have to match the whole contract.
   return 'cut' in structuredContent ? undefined : undeclaredIn(sent.operation, structuredContent);
 }
 

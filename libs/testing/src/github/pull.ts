@@ -20,7 +20,7 @@ export interface PullLife {
   readonly base: string;
   readonly title: string;
   readonly body: string | null;
-  /** The id of the head's repository, if it is another one. */
+  /** The id of the repository that contains the head, if it differs from `repository`. */
   readonly headRepository?: number;
 }
 
@@ -32,7 +32,7 @@ export const acmeApi = {
 } as const;
 
 export const shaOf = (letter: string): string => letter.repeat(40);
-/** Returns the time of a second within the life. */
+/** Returns the time at the given number of seconds after the pull request's life begins. */
 export const second = (seconds: number): string =>
   new Date(Date.UTC(2026, 10, 21, 9, 0, seconds)).toISOString();
 
@@ -116,7 +116,10 @@ export const reviewEvent = (
   },
 });
 
-/** Returns the deliveries of a life: pushed, opened, failed, pushed again, run again, approved, merged. */
+/**
+ * Returns the deliveries of a pull request's life: pushed, opened, failed, pushed again, run again, approved,
+ * merged.
+ */
 export const recordedLife = (life: PullLife, a: string, b: string): GithubEvent[] => [
   pushEvent(life, a, 1),
   pullEvent(life, 'opened', a, 2),

@@ -24,7 +24,7 @@ const marked = new Marked({
       const place = depth === 2 ? ` id="${escape(anchorOf(text))}"` : '';
       return `<h${depth}${place}>${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    // A title in brackets may follow the language.
+    // In a fenced code block, a title in brackets may follow the language.
     code({ text, lang = '' }) {
       const [, title = ''] = /\[(.+)\]/.exec(lang) ?? [];
       return `${title === '' ? '' : `<p>${escape(title)}</p>`}<pre><code>${escape(text)}</code></pre>\n`;
