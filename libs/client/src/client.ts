@@ -1,10 +1,14 @@
-/** The typed client. Each operation of the registry is a method, over any transport. */
+/**
+ * The typed client. Each operation of the registry is a method of the client. The client works over any
+ * transport.
+ */
 import { type InputOf, type Operation, type Registry, type ResultOf } from '@muster/registry';
 import { type Kind, kinds } from './kinds.generated.ts';
 
 export interface CallOptions {
   /**
-   * The idempotency key of a write. For 24 hours, the same key and parameters answer the first result again.
+   * The idempotency key of a write. For 24 hours, a call with an unchanged key and parameters returns the
+   * first result again.
    */
   readonly idempotencyKey?: string;
 }
@@ -43,7 +47,7 @@ type Reading<O extends Operation> =
       : Call<O> & AllOf<O, Item>
     : Call<O>;
 
-/** An item of a list in the card view. Only cards say who works on a story. */
+/** The items that a list returns in the card view. Only cards say who works on a story. */
 type CardIn<Item> = Extract<Item, { execution: unknown }>;
 interface PageOf<Item> {
   readonly items: Item[];

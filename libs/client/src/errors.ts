@@ -1,4 +1,4 @@
-/** The errors that a call can end with. */
+/** The exceptions that a call of the client can throw. */
 import { type ErrorBody, type ErrorCode, type Reason } from '@muster/registry';
 
 /** The API's error object as an exception. Act on `code` and `reason`, not on the message. */
@@ -99,6 +99,6 @@ export function errorBodyIn(answer: unknown): ErrorBody | undefined {
   return isOne ? (answer as ErrorBody) : undefined;
 }
 
-/** Returns true if a call was refused for this reason, as in `isRefusal(error, 'lease_held')`. */
+/** Returns true if the error is a refusal of a call for this reason, as in `isRefusal(error, 'lease_held')`. */
 export const isRefusal = (error: unknown, reason: Reason): error is MusterError =>
   error instanceof MusterError && error.reason === reason;

@@ -1,4 +1,4 @@
-/** Long polling of events: those of an execution, and those of the organization. */
+/** Follows the events of an execution, or of the organization, by long polling. */
 import { type Event, type ExecutionEvent, type InputOf, type Registry } from '@muster/registry';
 import { type Client } from './client.ts';
 
@@ -8,17 +8,17 @@ export interface FollowOptions {
    * last event that you processed.
    */
   readonly afterSeq?: number;
-  /** Ends the iteration, at the latest when the current call has been answered. */
+  /** Ends the iteration when it is aborted, at the latest after the current call has been answered. */
   readonly signal?: AbortSignal;
 }
 
-/** The longest time that the API lets a call wait. */
+/** The time in seconds that each call lets the API wait for events, which is the longest that the API accepts. */
 const waitSeconds = 25;
 
 /**
  * Yields every event of an execution exactly once, in order, and waits for new ones. With a transport that
- * retries, it continues through restarts of the server. The position is the number of the last event, so the
- * server stores no state for it.
+ * retries, it continues through restarts of the server. Each call sends the number of the last event, so the
+ * server stores no position.
  */
 export async function* followEvents(
   client: Client,

@@ -79,7 +79,7 @@ export function reasonOf(cause: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Reads `Retry-After`, which the API writes in whole seconds. */
+/** Reads the delay in seconds from the header `Retry-After`. Returns undefined without a valid one. */
 export function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

@@ -81,7 +81,10 @@ describe('a lease whose end is under way', () => {
   });
   const acquired = { execution: { id: 'e', lease: { ttlSeconds: 900 } }, leaseToken: 't', signals: [] };
 
-  /** Ends the lease on the server while the answer is still on its way, so that a renewal comes too late. */
+  /**
+   * Starts a call that ends the lease. Its answer is held back until `answerNow` is called, and the server
+   * refuses every renewal until then.
+   */
   const endingWith = (answer: () => Promise<unknown>) => {
     const slow = Promise.withResolvers<undefined>();
     const late: Transport = async ({ name }) => {

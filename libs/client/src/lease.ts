@@ -16,7 +16,7 @@ export interface LeaseOptions {
   readonly onSignal?: (signal: Signal) => void;
 }
 
-/** The holder's interface to its lease. Each call through it renews the lease. */
+/** The interface through which a holder uses its lease. Each call through it renews the lease. */
 export interface Lease {
   readonly executionId: string;
   readonly leaseToken: string;
@@ -36,7 +36,7 @@ export interface Lease {
   renew(): Promise<Execution>;
   checkpoint(params: ParamsOf<'checkpoint'>): Promise<Execution>;
   update(params: ParamsOf<'update'>): Promise<Execution>;
-  /** Hands the work over. Like `complete` and `release`, it ends the lease. */
+  /** Hands the work over to another member or agent. Like `complete` and `release`, this ends the lease. */
   handoff(params: ParamsOf<'handoff'>): Promise<Execution>;
   complete(params: ParamsOf<'complete'>): Promise<Execution>;
   release(reason?: string): Promise<Execution>;
@@ -61,7 +61,7 @@ export type Acquired = Pick<
   'execution' | 'leaseToken' | 'resumed' | 'signals'
 >;
 
-/** A lease that is renewed until it ends, is lost or is put down. */
+/** A lease that is renewed until its work ends it, another caller gets it, or `putDown` is called. */
 export interface HeldLease extends Lease {
   /** Returns true if this holder ended or lost the lease. */
   readonly isOver: () => boolean;
@@ -79,8 +79,8 @@ export function holdLease(
   const lost = new AbortController();
   let ended = false;
   /**
-   * The number of pending calls that end the lease. A renewal that the server refuses during one of them is
-   * not a loss.
+   * The number of pending calls that end the lease. If the server refuses a renewal while such a call is
+   * pending, the lease does not count as lost.
    */
   let endings = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -118,7 +118,8 @@ export function holdLease(
       api.renew(grip),
       (error) => isStale(error) || (error instanceof MusterError && ofNoHolder.has(error.status)),
     );
-  // A temporary failure is not a loss. An expired lease stays with its holder until another caller claims it.
+  // Retries a failed renewal, because a temporary failure does not lose the lease. An expired lease stays
+  // with its holder until another caller claims it.
   const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(tryAgainAfter));
   const putDown = (): void => {
     ended = true;
@@ -168,7 +169,7 @@ export async function withLease<Result>(
   return result;
 }
 
-/** Stops the renewals, whether or not the release succeeds. */
+/** Stops the renewals and releases the lease. The renewals stop even if the release fails. */
 async function letGo(lease: HeldLease): Promise<void> {
   const isOver = lease.isOver();
   lease.putDown();

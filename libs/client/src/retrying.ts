@@ -5,7 +5,7 @@ import { MusterError, NoAnswer } from './errors.ts';
 export interface RetryOptions {
   /** The total time in seconds to keep retrying before the last failure is thrown; 30 s by default. */
   readonly forSeconds?: number;
-  /** Called after each failure that is retried. */
+  /** Runs after each failed attempt that will be retried. */
   readonly onRetry?: (failure: MusterError | NoAnswer, pauseSeconds: number) => void;
 }
 

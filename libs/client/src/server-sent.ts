@@ -5,7 +5,7 @@ export interface ServerSent {
   readonly event: string;
   /** The text of the data lines; undefined if the block has none, such as a block with only an id. */
   readonly data: string | undefined;
-  /** The id of this block; undefined if it has none. */
+  /** The id of this event; undefined if its block has none. */
   readonly id: string | undefined;
   /** The time in milliseconds that the server asks the client to wait before it reconnects. */
   readonly retry: number | undefined;
@@ -45,7 +45,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
       const { done, value } = await reader.read();
       if (done) return;
       rest += decoder.decode(value, { stream: true });
-      // A CR at the end may be the first half of a CRLF.
+      // A CR at the end of the chunk may be the first half of a CRLF, so it does not end a line yet.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? '';
       yield* lines;

@@ -15,7 +15,7 @@ import { authorizationOf, type HttpOptions, reasonOf, retryAfterOf } from './htt
 import { isPassing, pauseBefore, type RetryOptions } from './retrying.ts';
 import { serverSentIn } from './server-sent.ts';
 
-/** An item of the stream. */
+/** An item that the event stream yields. */
 export type Streamed =
   /** An event that the caller may see. Its `cursor` is the position after it. */
   | { readonly type: 'event'; readonly event: Event }
@@ -32,11 +32,11 @@ export interface StreamOptions extends HttpOptions, RetryOptions, FollowActivity
   /** False excludes items of the inbox; true by default. */
   readonly personal?: boolean;
   /**
-   * True reconnects after a newer stream of the member replaced this one (`stream_replaced`), after the delay
-   * that the server requests. False throws that refusal, which is the default.
+   * If true, reconnects after a newer stream of the member replaced this one (`stream_replaced`), after the
+   * delay that the server requests. If false, which is the default, throws that refusal.
    */
   readonly reopensReplaced?: boolean;
-  /** Called after each connection that the server accepted. */
+  /** Runs each time the server has accepted a connection. */
   readonly onOpen?: () => void;
 }
 
@@ -46,9 +46,9 @@ const patienceSeconds = 30;
 
 /**
  * Yields every event that the caller may see exactly once, in commit order. It also yields new items of the
- * inbox. Items missed during a lost connection are not sent again, but the unread count is. It ends when the
- * signal is aborted. Throws refusals of the API, and the last failure if no connection was accepted for
- * `forSeconds`.
+ * inbox. After a lost connection, missed inbox items are not sent again, but the unread count is. The
+ * iteration ends when the signal is aborted. Throws refusals of the API. Throws the last failure if the
+ * server accepted no connection for `forSeconds`.
  */
 export async function* followStream(options: StreamOptions): AsyncGenerator<Streamed, void, undefined> {
   const { after = 'latest', signal, forSeconds = patienceSeconds } = options;
@@ -81,7 +81,7 @@ export async function* followStream(options: StreamOptions): AsyncGenerator<Stre
       if (!isPassing(known) && !isReopened) throw failure;
       failures += 1;
       failsSince ??= performance.now();
-      // A server that shuts down says how soon to reconnect, and that delay is short.
+      // Uses the delay that the server requested, if any: a server that shuts down requests a short one.
       const pauseSeconds = askedMillis === undefined ? pauseBefore(failures, known) : askedMillis / 1000;
       if (performance.now() + pauseSeconds * 1000 > failsSince + forSeconds * 1000) throw known;
       onRetry(known, pauseSeconds);

@@ -15,7 +15,7 @@ export interface Field {
   readonly required: boolean;
   /** The default as JSON, or null if there is none. */
   readonly default: string | null;
-  /** The meaning and the limits. Empty if the name is sufficient. */
+  /** The meaning and the limits of the field. Empty if its name is sufficient. */
   readonly description: string;
 }
 
@@ -48,7 +48,7 @@ export function simpleRecordsOf(schema: z.ZodObject): Map<string, string> {
   );
 }
 
-/** Returns the meaning of a field whose schema has none. */
+/** A function that returns the meaning of a field whose schema has no description. */
 type Meaning = (path: string) => string | undefined;
 
 const noMeaning: Meaning = () => undefined;
@@ -67,7 +67,7 @@ function* walk(json: Json, prefix: string, meaning: Meaning = noMeaning): Genera
   }
 }
 
-/** Yields the fields of an unnamed object, or of the unnamed objects of an array. */
+/** Yields the fields of an object without a record name, or of such objects in an array. */
 function* inside(json: Json, name: string, meaning: Meaning): Generator<Field> {
   for (const option of [json, ...(json.anyOf ?? [])]) {
     if (option.properties !== undefined) yield* walk(option, `${name}.`, meaning);
@@ -106,7 +106,7 @@ export function personForm({ anyOf = [], ...json }: Json): string | undefined {
   return named?.description;
 }
 
-/** Describes the meaning, followed by the limits that the meaning does not mention. */
+/** Describes a field: its meaning, followed by the limits that the meaning does not mention. */
 function wordsOf(json: Json, otherwise: string | undefined): string {
   const form = personForm(json);
   if (form !== undefined) return otherwise === undefined ? form : `${otherwise}. ${form}`;
@@ -135,11 +135,17 @@ function stringOf(format: string | undefined): string {
 
 const personKinds: ReadonlySet<string> = new Set(['member', 'agent', 'actor']);
 
-/** Leaves out the general description of ids, because the type already tells. */
+/**
+ * Returns the description of a schema. Returns undefined for the general description of ids, because the type
+ * already says that the value is an id.
+ */
 const meaningOf = ({ description, format }: Json): string | undefined =>
   format === 'uuid' && description === Id.meta()?.description ? undefined : description;
 
-/** Returns false for the largest integers of PostgreSQL or JSON, which mean that there is no limit. */
+/**
+ * Returns true for a limit that was really set. The largest integers of PostgreSQL and JSON mean that there
+ * is no limit.
+ */
 const isLimit = (value: number | undefined): value is number =>
   value !== undefined && Math.abs(value) < 2_147_483_647;
 

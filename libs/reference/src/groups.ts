@@ -2,7 +2,7 @@
 
 export interface NamespaceGroup {
   readonly title: string;
-  /** The namespaces with one sentence each. */
+  /** The namespaces, each with a sentence about it. */
   readonly namespaces: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/** The parts of a JSON Schema that the reference reads. */
+/** The parts of a JSON Schema that the reference pages read. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -18,7 +18,7 @@ export interface JsonSchema {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** The kind of record that the text names. */
+  /** The kind of record that the value names. */
   readonly 'x-muster-ref'?: string;
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
 }

@@ -24,5 +24,5 @@ const newest = Object.values<{ since: string }>(dates).reduce(
 /** Returns the day of a page's last change. An index page gets the newest day of all pages. */
 export const lastModifiedOf = (path: string): string => (dates as PageDates)[path]?.since ?? newest;
 
-/** The dates that are checked in. */
+/** The dates of the pages in the file that is checked in. */
 export const knownDates: PageDates = dates;

@@ -32,9 +32,9 @@ export interface OperationPage {
   readonly summary: string;
   readonly description: string;
   readonly effect: 'read' | 'write';
-  /** The path below the address of the API. */
+  /** The path of the operation below the address of the API. */
   readonly path: string;
-  /** The required role in a sentence. */
+  /** The required role or rights, as a sentence. */
   readonly access: string;
   readonly byMemberOnly: boolean;
   readonly takesBoundTokens: boolean;
@@ -85,7 +85,7 @@ function ofRole(access: Access): string {
 
 const withArticle = (role: string): string => `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`;
 
-/** Refusals that any write may have in addition to its own. */
+/** Reasons of refusals that any write may have in addition to its own reasons. */
 const ofEveryWrite = ['idempotency_in_flight', 'idempotency_mismatch'] as const;
 
 export const refusalOf = (reason: Reason): Refusal => {
@@ -131,7 +131,7 @@ export interface Example {
 /** The length in characters from which a body gets lines of its own. */
 const mostColumns = 60;
 
-/** Formats the words of a command. If one line is too long, each flag gets its own line. */
+/** Formats the words of a command line. If they do not fit on one line, each flag starts a new line. */
 export function commandLines(words: readonly string[], most = mostColumns): string {
   const typed = words.map(quoted);
   const line = typed.join(' ');
@@ -139,7 +139,7 @@ export function commandLines(words: readonly string[], most = mostColumns): stri
   const parts: string[] = [];
   for (const [at, word] of typed.entries()) {
     const last = parts.at(-1) ?? '';
-    // The value of a flag stays on its line, whatever its length.
+    // Keeps the value of a flag on the flag's line, whatever the value's length.
     const isValue = typed[at - 1]?.startsWith('--') === true;
     const fits = isValue || last.length + word.length < most - ' \\'.length - 2;
     if (word.startsWith('--') || parts.length === 0 || !fits) parts.push(word);

@@ -28,10 +28,10 @@ export interface Page {
   /** The path below the served address, without an extension: `reference/stories`. */
   readonly path: string;
   readonly title: string;
-  /** The summary in one sentence. */
+  /** The summary of the page in one sentence. */
   readonly summary: string;
   readonly markdown: string;
-  /** The data from which the page is built. */
+  /** The page's content as data, from which the Markdown is built. */
   readonly json: unknown;
 }
 

@@ -8,7 +8,7 @@ import { personForm } from './fields.ts';
 
 export type Json = Record<string, unknown>;
 
-/** Returns a schema for such a document. Adds the records that it references to `components`. */
+/** Returns the schema for an OpenAPI document. Adds the records that the schema references to `components`. */
 export function schemaIn(components: Json, schema: z.ZodType, io: 'input' | 'output'): Json {
   const {
     $defs,
@@ -64,8 +64,8 @@ function relink(node: unknown): unknown {
 }
 
 /**
- * Lists each property of a record with fixed keys, such as a number for each status. Few programs support
- * `propertyNames`.
+ * Lists each property of a record whose keys are fixed, such as a number for each status. Without this, the
+ * schema would use `propertyNames`, which few programs support.
  */
 function withProperties(json: Json): Json {
   const { propertyNames, additionalProperties, required, ...others } = json;

@@ -13,17 +13,20 @@ import { StoryStatus } from './records/project.ts';
 import { Label } from './records/story.ts';
 import { Trust } from './records/merge-proof.ts';
 
-/** The filters of a caller who asks for the next story. */
+/** The parameters that filter the stories from which the next one is chosen. */
 const nextFilters = {
   projectId: ProjectRef,
   labels: z.array(Label).max(20).optional(),
   epicId: Id.optional(),
   assignedToMe: z.boolean(),
-  /** True moves a story whose work has not begun to in_progress. The move has to pass its usual gates. */
+  /** True if a story whose work has not begun also moves to in_progress. The move has to pass its usual gates. */
   moves: z.boolean(),
 };
 
-/** The sort key of a story among those that may begin next: by urgency, and then in the board's order. */
+/**
+ * The sort key of a story among those that may begin next. Stories are sorted by urgency, and then in the
+ * board's order.
+ */
 const PlaceInOrder = z.strictObject({
   urgency: z.int(),
   position: z.int(),
@@ -107,7 +110,7 @@ export const inside = {
       requiredApprovals: z.int(),
       freshApprovals: z.int(),
       freshChangesRequested: z.int(),
-      /** The number of verdicts about an older spec or other code. */
+      /** The number of verdicts that refer to an older spec or to other code. */
       staleVerdicts: z.int(),
       /** The head commit of the code under review; null if it is unknown. */
       headSha: z.string().nullable(),
@@ -146,7 +149,10 @@ export const inside = {
     result: z.object({
       begins: z.boolean(),
       reasons: PassedOver.shape.reasons,
-      /** True if the story moved to a column that is not locked while this call waited for the locks. */
+      /**
+       * True if the story moved to another column while this call waited for the locks. That column is not
+       * locked by this call.
+       */
       moved: z.boolean(),
     }),
     refusals: ['invalid_transition', 'policy', 'wip_limit', 'archived', 'mismatched_project'],

@@ -1,16 +1,17 @@
 /**
- * The meanings of parameters whose schema has no description. A name means the same in every operation,
- * unless a more specific key overrides it. The reference, the command line and OpenAPI show them. They are
- * kept out of the schemas, because models know the names and each word in a list of tools costs them tokens.
+ * The meanings of parameters whose schema has no description. A name has one meaning in all operations,
+ * unless a more specific key overrides it. The reference, the command line and OpenAPI show the meanings.
+ * They are kept out of the schemas, because language models know the names and each word in a list of tools
+ * costs tokens.
  */
 import { type Operation } from './kernel/operation.ts';
 
 /**
- * The meanings by the last word of the path, by the whole path, or by `<namespace or operation>:` and one of
- * these.
+ * The meanings of parameters. A key is the last word of a parameter's path, or its whole path. The prefix
+ * `<namespace or operation>:` limits a key to that namespace or operation.
  */
 export const parameterMeanings: Readonly<Record<string, string>> = {
-  // Ids of records.
+  // Parameters that are ids of records.
   accessRequestId: "The access request's id",
   actorId: 'Only what this member or agent did',
   afterColumnId: 'The column after which it goes; left out, the new one is the last',
@@ -80,7 +81,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'agents.listActive:agentId': 'Only runs of this agent',
   'agents.list:includeRetired': 'Also agents that work no more',
 
-  // Texts that people write.
+  // Parameters with texts that people write.
   body: 'The text, in Markdown',
   color: 'The color, as #rrggbb',
   content: 'The text itself',
@@ -115,7 +116,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   arguments: 'What the user of the prompt fills in',
   required: 'Whether the prompt needs it',
 
-  // Position and state.
+  // Parameters about position and state.
   archived: 'Whether the project is archived; false brings it back',
   blocked: 'Why the story waits, and who can help; null: it waits no more',
   'blocked.kind': 'What kind of obstacle it is',
@@ -143,7 +144,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'stories.list:status': 'Only stories with this status, or one of these',
   'items.status': 'The story begins in the first column of this status',
 
-  // Work and leases.
+  // Parameters about work and leases.
   data: 'Whatever else the next holder needs, as a JSON object',
   filesTouched: 'The paths of the files that were changed, relative to the root, with /',
   failure: 'Why it failed, where the outcome is failed',
@@ -166,7 +167,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   mode: 'Whether others may lock the same: shared locks do not clash with each other',
   resources: 'What to lock: globs over paths, or name: and a name',
 
-  // Code and forges.
+  // Parameters about code and forges.
   git: 'What is known of the code; a field left out stays, null clears it',
   branch: 'The branch with the work',
   baseBranch: 'The branch into which it is to be merged',
@@ -204,7 +205,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'forges:name': 'What you call the connection',
   rotateSecret: 'Makes another secret for the webhook',
 
-  // Reviews, comments and specs.
+  // Parameters about reviews, comments and specs.
   anchor: 'The place in the spec that the comment is about',
   line: 'The line in the spec, from 1',
   specVersion: 'The version of the spec',
@@ -223,7 +224,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'storySpec.restore:version': 'The version whose text becomes the newest again',
   'contracts.publish:kind': 'What the contract is written in',
 
-  // People and access.
+  // Parameters about people and access.
   decision: 'Whether access is given',
   role: 'The role that the member gets',
   scopes: 'What the token may do',
@@ -240,7 +241,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   'projects.requestAccess:role': 'The role that you ask for',
   'projects.accessRequests.resolve:note': 'What to say to the member who asked',
 
-  // The organization's rules.
+  // Parameters that set the organization's rules.
   defaultLeaseTtlSeconds: 'How long a lease holds where the holder does not say, in seconds',
   maxLeaseTtlSeconds: 'The longest lease, in seconds',
   maxLockTtlSeconds: 'The longest lock, in seconds',
@@ -259,7 +260,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   gamificationEnabled: 'Whether points are counted',
   auditRetentionDays: 'How long entries of the audit trail are kept, in days',
 
-  // Devices, notifications and other trackers.
+  // Parameters about devices, notifications and other trackers.
   platform: 'What the device runs',
   pushToken: 'Where pushes go; null: nowhere',
   appVersion: 'The version of the app on the device',
@@ -284,7 +285,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   localProjectId: "The local project's id; the same id again makes no second project",
   epicLocalId: 'The localId of its epic',
 
-  // Filters of lists.
+  // Parameters that filter lists.
   before: 'Only notifications up to this moment',
   effective: "Also the organization's prompts, as a member who works there sees them",
   from: 'Only from this moment on',

@@ -11,7 +11,7 @@ import { generalBodyLimit, type Operation } from './kernel/operation.ts';
 import { isOperation, operations, registry } from './registry.ts';
 import { jsonSchemaOf, type Schema, surfaceText } from './surface.ts';
 
-/** Yields each operation with its path in the registry. */
+/** Yields each operation of the registry with the path at which it stands. */
 function* placesOf(node: object, place: readonly string[] = []): Generator<[string, Operation]> {
   for (const [word, child] of Object.entries(node) as [string, unknown][]) {
     if (isOperation(child)) yield [[...place, word].join('.'), child];
@@ -44,7 +44,7 @@ const law = (title: string, check: (operation: Operation) => void): void => {
   });
 };
 
-/** Yields a schema and everything in it. */
+/** Yields a schema and all nested schemas, each with its path. */
 function* partsOf(schema: Schema, at = ''): Generator<[string, Schema]> {
   yield [at, schema];
   for (const [name, field] of Object.entries(schema.properties ?? {})) yield* partsOf(field, `${at}.${name}`);
@@ -59,7 +59,7 @@ const paramsOf = (operation: Operation): [string, Schema][] => [
 const resultOf = (operation: Operation): [string, Schema][] => [
   ...partsOf(jsonSchemaOf(operation.result, 'output')),
 ];
-/** Returns the paths of the schemas that violate a rule. */
+/** Returns the paths of the schemas for which `breaks` returns true. */
 const against = (parts: [string, Schema][], breaks: (part: Schema) => boolean): string[] =>
   parts.filter(([, part]) => breaks(part)).map(([at]) => at);
 
@@ -81,7 +81,8 @@ describe('names', () => {
 
   it('say a list is a list', () => {
     const reads = all.filter(({ effect, result }) => effect === 'read' && 'items' in result.shape);
-    // Lists of the operators, the leaderboard, replies and search results are named after their items.
+    // Some lists have other names: those of the operators, the leaderboard, replies and search results are
+    // named after their items.
     for (const { name } of reads)
       expect(name).toMatch(
         /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|replies|find)$|^admin\.platform\.[a-z]+s$/,
@@ -100,7 +101,7 @@ describe('every operation', () => {
   law('accepts its own example, and no parameter beyond', (operation) => {
     const parsed = operation.params.safeParse(operation.example);
     expect(parsed.error?.issues).toBeUndefined();
-    // A client sends JSON.
+    // The example has only values that JSON can represent, because a client sends JSON.
     expect(JSON.parse(JSON.stringify(operation.example))).toEqual(operation.example);
     const surplus = operation.params.safeParse({ ...operation.example, notAParameter: 1 });
     expect(surplus.error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['notAParameter'] }]);
@@ -125,7 +126,8 @@ describe('every operation', () => {
   });
 
   law('takes the handle or slug of a member or agent wherever it takes the id', (operation) => {
-    // An agent of the catalog has a slug of its own, in another parameter.
+    // Matches the names of parameters that accept a member or an agent. In the agent catalog, only ids are
+    // accepted, because an agent's slug has its own parameter there.
     const isPerson =
       /(^|\.)(directedTo|\w*(member|agent|actor|holder|assignee|reviewer|author)Ids?)(\[\])?$/i;
     const idsAlone =
@@ -162,7 +164,7 @@ describe('every operation', () => {
 
   law('has pages, or says why not', (operation) => {
     const { shape } = operation.result;
-    // A stream is read from one position to the next and has no last page.
+    // A stream is exempt, because it is read from one position to the next and has no last page.
     if (!('items' in shape) || 'lastSeq' in shape || 'oldest' in shape) return;
     expect(Object.keys(shape)).toContain('nextCursor');
     if (operation.effect === 'write') return;
@@ -183,7 +185,8 @@ describe('every operation', () => {
       expect(target).toBe(first);
       return;
     }
-    // The parameter that gives the kind comes first and accepts exactly these kinds.
+    // The parameter that gives the kind of record stands before the target parameter. It accepts exactly the
+    // kinds of the target parameter.
     expect([first, second]).toEqual([named.saidBy, target]);
     const { properties } = jsonSchemaOf(operation.params, 'input');
     for (const type of properties?.[named.saidBy]?.enum ?? [])
@@ -204,7 +207,7 @@ describe('every operation', () => {
     expect(new Set(operation.emits).size).toBe(operation.emits.length);
     if (operation.effect === 'write') return;
     expect(operation.emits).toEqual([]);
-    // Only streams among the reads can be refused: their events may no longer be stored.
+    // Among reads, only a stream can be refused, because its events may no longer be stored.
     expect(operation.refusals.filter((reason) => reason !== 'resync')).toEqual([]);
   });
 
@@ -231,15 +234,15 @@ describe('events and refusals', () => {
 
   it('all come from somewhere', () => {
     const said = new Set<string>(all.flatMap((operation) => operation.emits));
-    // A person who accepts an invitation calls no operation, because there is no token yet. The worker emits
-    // expiries and events of forges.
+    // Events that no operation emits. A person who accepts an invitation calls no operation, because there is
+    // no token yet. The worker emits expiries and events of forges.
     const saidElsewhere = [
       ...['story.mergeReverted', 'invitation.accepted', 'forge.deliveriesFailed', 'lease.expired'],
     ];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
-    // These come from the pipeline, the acceptance of an invitation, the event stream, the MCP gateway and
-    // the license service.
+    // Reasons that no operation declares. They come from the pipeline, the acceptance of an invitation, the
+    // event stream, the MCP gateway and the license service.
     const fromElsewhere = [
       ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked', 'stream_replaced'],
       ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
@@ -256,8 +259,8 @@ describe('an agent', () => {
   const named = (wanted: 'byMemberOnly' | 'readsInbox') =>
     all.filter((operation) => operation[wanted]).map(({ name }) => name);
 
-  // The operations are listed by name, because no derived check would notice an operation that lacks the
-  // flag.
+  // These tests list the operations by name, because no derived check would notice an operation that lacks
+  // the flag.
   it("does nothing in its member's name that is the member's own to do", () => {
     const own = all
       .filter(({ namespace, effect }) => namespace === 'notifications' && effect === 'write')
@@ -273,7 +276,8 @@ describe('an agent', () => {
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
       ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
     ];
-    // People decide about data that permanently leaves the organization.
+    // Imports and webhooks are for people: they decide about records in others' names and about data that
+    // permanently leaves the organization.
     const imports = all.filter(({ namespace }) => namespace === 'imports').map(({ name }) => name);
     const webhooks = all.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
     expect(named('byMemberOnly').sort()).toEqual(

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { groundsOf } from './kernel/access.ts';
 import { operations } from './registry.ts';
 
-/** The parts of a JSON Schema that are used here. */
+/** The parts of a JSON Schema that the summary of the contract reads. */
 export interface Schema {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
@@ -27,7 +27,7 @@ export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): Schema 
 
 type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
 
-/** The keywords that restrict a value, in the order of the output. */
+/** The schema keywords that restrict a value, in the order in which a summary lists them. */
 const bounds = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'default'];
 /** Zod's default limits of an integer. */
 const anyInteger: readonly unknown[] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
@@ -40,7 +40,10 @@ function boundsOf(schema: Schema): string {
   return (typeof format === 'string' ? ` ${format}` : '') + narrowing.join('');
 }
 
-/** Summarizes a schema. An optional field has a question mark, and a named record is replaced by its name. */
+/**
+ * Summarizes a schema for comparison. An optional field has a question mark, and a named record is replaced
+ * by its name.
+ */
 function brief(schema: Schema): Shape {
   if (schema.$ref !== undefined) return schema.$ref.replace('#/$defs/', '');
   if (schema.anyOf !== undefined) return schema.anyOf.map(brief);

@@ -11,9 +11,9 @@ export type FlagKind = 'text' | 'integer' | 'number' | 'boolean' | 'json';
 
 /** A parameter, or a nested field of one, as a flag. */
 export interface Flag {
-  /** The path of its value: `['git', 'headSha']`. */
+  /** The path of the value in the parameters: `['git', 'headSha']`. */
   readonly path: readonly string[];
-  /** The name without dashes: `git.head-sha`. */
+  /** The name of the flag without dashes: `git.head-sha`. */
   readonly name: string;
   readonly kind: FlagKind;
   /** The possible values, if they can be listed. */
@@ -25,7 +25,7 @@ export interface Flag {
   readonly required: boolean;
   /** True for a long text, which may be in a file: `@file`, or `-` for stdin. */
   readonly fromFile: boolean;
-  /** True if nested fields have flags of their own. */
+  /** True if the parameter's nested fields have flags of their own. */
   readonly hasFields: boolean;
   /** The kind of value in one word: `story`, `id`, `json`. */
   readonly placeholder: string;

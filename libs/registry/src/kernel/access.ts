@@ -39,7 +39,7 @@ export const project = <const Grounds extends Ground = never>(
 ): Access<Grounds> => ({ kind: 'project', role, ...(oneOf.length > 0 && { oneOf }) });
 /** Allows any member, who acts only on their own data. */
 export const self = (): Access<never> => ({ kind: 'self' });
-/** Allows operators of the installation. */
+/** Allows only operators of the installation. */
 export const platform = (): Access<never> => ({ kind: 'platform' });
 
 /** Returns the grounds of an operation; an empty list if the role alone decides. */

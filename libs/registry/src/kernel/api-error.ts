@@ -81,12 +81,15 @@ export const notFound = (message?: string, details: Facts = {}): ApiError =>
   because('not_found', 'not_found', { message, details });
 
 /**
- * Returns the same error with the parameter that names a missing record, for calls that name several records:
- * `epicId`, `blockedBy.1`.
+ * Returns a 404 error with the parameter that names the missing record. It is for calls that name several
+ * records: `epicId`, `blockedBy.1`.
  */
 export const nothingAt = (path: string): ApiError => notFound(undefined, { path });
 
-/** Awaits a lookup. If it finds no record, the error names this parameter. */
+/**
+ * Awaits a lookup of the record that the parameter `path` names. If there is no such record, the error names
+ * the parameter.
+ */
 export async function named<Found>(path: string, asked: Promise<Found>): Promise<Found> {
   try {
     return await asked;
@@ -99,10 +102,10 @@ export async function named<Found>(path: string, asked: Promise<Found>): Promise
 export const unauthorized = (reason: ReasonOf<'unauthorized'> = 'unauthorized'): ApiError =>
   because('unauthorized', reason);
 
-/** Creates the error for an internal fault, without internal details. */
+/** Creates the error for an internal fault. It contains no details of the fault. */
 export const internal = (): ApiError => because('internal', 'internal');
 
-/** Creates the error for invalid parameters, with one issue for each of them. */
+/** Creates the error for invalid parameters. It has one issue for each invalid parameter. */
 export const badRequest = (message: string, issues?: Issue[]): ApiError =>
   because('bad_request', 'invalid_params', { message, ...(issues && { details: { issues } }) });
 
@@ -125,7 +128,7 @@ export const methodNotAllowed = (): ApiError => because('method_not_allowed', 'm
 export const unsupportedMediaType = (message?: string): ApiError =>
   because('unsupported_media_type', 'content_type', { message });
 
-/** Creates the error for a missing path or license. For a missing record use `notFound`. */
+/** Creates the error for a path or license that does not exist. For a missing record use `notFound`. */
 export const missing = (
   reason: Exclude<ReasonOf<'not_found'>, 'not_found'>,
   message?: string,
@@ -142,7 +145,7 @@ export const forbidden = (
   details: Facts = {},
 ): ApiError => because('forbidden', reason, { message, details });
 
-/** The required rights, in words or as grounds, and the rights that the caller has. */
+/** The rights that a call requires, in words or as grounds, and the rights that the caller has. */
 interface TooLittle<Needed, Held> {
   readonly needed: Needed;
   readonly held: Held;

@@ -42,7 +42,7 @@ export const issuePath = (path: readonly PropertyKey[]): string =>
     '',
   );
 
-/** The maximum number of reported issues. Further ones usually repeat the first. */
+/** The maximum number of reported issues. Later issues usually repeat the first ones. */
 export const mostIssues = 20;
 
 export const issueAt = (path: readonly PropertyKey[], message: string): Issue => ({

@@ -30,10 +30,13 @@ export const events = {
   'story.statusChanged': z.object({ from: status, to: status, columnId: Id.nullable() }),
   /** The last open blocker of the story was done, canceled or deleted. */
   'story.unblocked': nothing,
-  /** A merged pull request or a pushed commit reverted the merged work. The story keeps its status. */
+  /**
+   * A merged pull request or a pushed commit reverted the work that was merged for the story. The story keeps
+   * its status.
+   */
   'story.mergeReverted': z.object({
     executionId: Id,
-    /** The number of the pull request that reverts the work; null for a commit. */
+    /** The number of the pull request that reverts the work; null if a pushed commit reverts it. */
     number: z.int().nullable(),
     url: z.string().nullable(),
   }),
@@ -55,7 +58,7 @@ export const events = {
   'comment.reacted': z.object({ commentId: Id, emoji: z.string(), on: z.boolean() }),
   'comment.resolved': z.object({ commentId: Id }),
   'comment.reopened': z.object({ commentId: Id }),
-  // Organization and people.
+  // Events of the organization and its people.
   'org.updated': changed,
   'org.ownershipTransferred': z.object({ fromMemberId: Id, toMemberId: Id }),
   'org.deleted': z.object({ purgeAfter: z.string() }),
@@ -73,7 +76,7 @@ export const events = {
   'team.memberAdded': z.object({ memberId: Id, role: z.string() }),
   'team.memberRoleChanged': z.object({ memberId: Id, role: z.string() }),
   'team.memberRemoved': z.object({ memberId: Id }),
-  // Access to projects.
+  // Events of the access to projects.
   'project.memberAdded': z.object({ memberId: Id, role: z.string() }),
   'project.memberRemoved': z.object({ memberId: Id }),
   'project.teamAssigned': z.object({ teamId: Id, role: z.string() }),
@@ -110,7 +113,7 @@ export const events = {
   'import.stored': z.object({ created: z.int(), updated: z.int() }),
   'import.finished': z.object({ blockers: z.int() }),
   'import.reverted': z.object({ removed: z.int() }),
-  // Broadcasts, seats and points.
+  // Events of broadcasts, seats, points and forges.
   'broadcast.posted': z.object({ level: z.string(), teamId: Id.nullable() }),
   'seats.changed': z.object({ from: z.int(), to: z.int() }),
   'points.cleared': z.object({ memberId: Id.nullable() }),
@@ -178,13 +181,13 @@ export const events = {
   'run.completed': aboutRun,
   'run.failed': aboutRun,
   'run.canceled': aboutRun,
-  // The first two concern an agent of a member, the others an agent of the catalog.
+  // The first two events concern an agent of a member, the others an agent of the catalog.
   'agent.created': z.object({ memberId: Id }),
   'agent.retired': z.object({ memberId: Id }),
   'agent.published': z.object({ slug: z.string(), version: z.string() }),
   'agent.deleted': z.object({ slug: z.string(), version: z.string().nullable() }),
-  // A lease of a story's execution, of a group's execution, or of a group's coordination, which has no
-  // execution.
+  // Events of a lease on a story's execution, on a group's execution, or on a group's coordination. A group's
+  // coordination has no execution.
   'lease.expired': z.object({
     unitType: z.enum(['story', 'delivery_group', 'coordination']),
     executionId: Id.nullable(),
@@ -200,8 +203,8 @@ export type EventData<Kind extends EventKind> = z.input<(typeof events)[Kind]>;
 export const eventKinds = Object.keys(events) as [EventKind, ...EventKind[]];
 
 /**
- * The subject of an event. It is visible to callers with a role in the project `projectId`; null: to all
- * members.
+ * The subject of an event. Callers with a role in the project `projectId` can see the event. If `projectId`
+ * is null, all members can.
  */
 export interface Subject {
   readonly type:

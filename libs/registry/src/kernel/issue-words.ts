@@ -36,7 +36,7 @@ const formats: Readonly<Record<string, string>> = {
   date: 'must be a date such as 2026-11-21',
 };
 
-/** Joins the distinct requirements of the options of a union. */
+/** Joins the requirements of a union's options. A requirement that several options share is stated once. */
 function choiceWords(options: readonly (readonly { readonly message: string }[])[]): string {
   const wants = new Set(options.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)));
   return wants.size > 0 && wants.size <= 3 ? [...wants].join(', or ') : 'has none of the forms it may have';
@@ -80,5 +80,5 @@ export function issueWords(issue: RawIssue): string {
   }
 }
 
-/** The options of a parse whose issues are shown to callers. */
+/** The zod option for parsing input whose issues are shown to callers: it replaces zod's messages by plain ones. */
 export const inPlainWords = { error: issueWords };

@@ -36,12 +36,12 @@ interface Statement<
   readonly summary: string;
   /** Additional search words that neither the name nor the summary contains. */
   readonly keywords?: string;
-  /** A description of the effect and of special cases, in plain sentences. */
+  /** A description of the operation's effect and of special cases, in plain sentences. */
   readonly description: string;
   readonly access: Access<Grounds>;
   readonly params: Params;
   readonly result: Result;
-  /** The refusals (409, 422) that the handler may answer. */
+  /** The reasons of refusals (409, 422) that the handler may return. */
   readonly refusals?: readonly Refusal[];
   /** The events that the handler may emit. */
   readonly emits?: readonly Emitted[];
@@ -50,38 +50,41 @@ interface Statement<
    */
   readonly example: z.input<NoInfer<Params>>;
   /**
-   * True if a repeated call with the same parameters changes nothing more, and succeeds or is refused. Reads
-   * always are; a write only if stated here.
+   * True if repeating a call with the same parameters changes nothing more, and succeeds or is refused. All
+   * reads are idempotent. A write is idempotent only if its definition says so.
    */
   readonly idempotent?: boolean;
-  /** True if the operation deletes data that a person may miss. */
+  /** True if the operation deletes data that a person may miss afterwards. */
   readonly destructive?: boolean;
   /** True if a refusal for missing rights is recorded in the audit log too. */
   readonly auditsRefusal?: boolean;
-  /** True if only the member may call it, and tokens of agents are refused. */
+  /** True if only the member may call the operation. Tokens of agents are refused. */
   readonly byMemberOnly?: boolean;
   /**
    * True if the operation is so sensitive that a session must have confirmed the member's identity recently.
    */
   readonly needsProof?: boolean;
   /**
-   * True if it reads the member's inbox. An agent's token is refused unless its member allowed the agent to
-   * read it.
+   * True if the operation reads the member's inbox. An agent's token is refused unless its member allowed the
+   * agent to read the inbox.
    */
   readonly readsInbox?: boolean;
   /**
-   * True if the operation names no record in a project, but affects only data that a token bound to projects
-   * can see.
+   * True if a token bound to projects may call the operation although it names no record in a project. The
+   * operation affects only data that such a token can see.
    */
   readonly staysInProjects?: boolean;
-  /** True if it may write into an archived project. Any other write there is refused and rolled back. */
+  /**
+   * True if the operation may write into an archived project. A write of any other operation there is refused
+   * and rolled back.
+   */
   readonly reachesArchived?: boolean;
   /**
-   * True if it only renews a lease. On its own path it is answered even if all slots for other requests are
-   * occupied, and it is counted separately.
+   * True if the operation only renews a lease. Called by its own path, it is answered even if all request
+   * slots are occupied, and it has its own rate limit.
    */
   readonly isRenewal?: boolean;
-  /** The surfaces on which it is offered; all by default. */
+  /** The surfaces on which the operation is offered; all by default. */
   readonly surfaces?: readonly Surface[];
   /** The maximum body in bytes, if the general limit of 256 KiB is too small. */
   readonly bodyLimit?: number;
@@ -108,7 +111,8 @@ export interface Operation<
   readonly needsProof: boolean;
   readonly readsInbox: boolean;
   /**
-   * True if a token bound to projects may call it. Such a token must not reach the organization's own data.
+   * True if a token bound to projects may call the operation. Such a token must not reach the organization's
+   * own data.
    */
   readonly takesBoundTokens: boolean;
   readonly reachesArchived: boolean;
@@ -116,11 +120,14 @@ export interface Operation<
   readonly surfaces: readonly Surface[];
   readonly bodyLimit: number;
   readonly secret: string | null;
-  /** The name without its last part. */
+  /** The operation's name without its last part. */
   readonly namespace: string;
   /** The scope that a token needs. */
   readonly scope: Scope;
-  /** The parameter whose record's project decides the caller's role; null if no project is involved. */
+  /**
+   * The parameter that names the target record; the record's project decides the caller's role. Null if no
+   * project is involved.
+   */
   readonly target: TargetParam | null;
   /** The paths of parameters that name members and agents, and accept a handle or a slug. */
   readonly personPaths: readonly PersonPath[];
@@ -198,8 +205,8 @@ export type ResultOf<O extends Operation> = z.output<O['result']>;
 export type RefusalOf<O extends Operation> = O['refusals'][number];
 export type EmittedOf<O extends Operation> = O['emits'][number];
 /**
- * The grounds that a handler must state about the record. `admin` is excluded, because the runtime decides
- * it.
+ * The grounds whose presence a handler must state for the record. `admin` is excluded, because the runtime
+ * decides it.
  */
 export type GroundOf<O extends Operation> =
   O extends Operation<string, Effect, z.ZodObject, z.ZodObject, RuleReason, EventKind, infer Grounds>

@@ -1,4 +1,4 @@
-/** Keyset pagination: the same `limit`, `cursor` and page for every list. */
+/** Keyset pagination. Every list uses these definitions of `limit`, `cursor` and the page. */
 import { z } from 'zod';
 
 export const defaultLimit = 50;
@@ -6,7 +6,7 @@ export const maxLimit = 200;
 /** The maximum size of a page, 1 MiB. A page is cut at this size, but has at least one item. */
 export const mostPageBytes = 1024 * 1024;
 
-/** 4 KiB: lists include a longer text or manifest only on request. */
+/** The size from which lists include a text or manifest only on request, 4 KiB. */
 export const mostUnaskedBytes = 4 * 1024;
 
 export const page = {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type PersonKind } from './values.ts';
 
-/** The path of a field from the parameters. `[]` stands for each item of a list. */
+/** The path of a field within the parameters. `[]` stands for each item of a list. */
 export interface PersonPath {
   readonly kind: PersonKind;
   readonly path: readonly string[];

@@ -31,14 +31,15 @@ export interface TokenFacts {
   readonly mayReadInbox: boolean;
 }
 
-/** The facts about an operation on which access depends. */
+/** The facts about an operation that decide whether a token may call it. */
 type Asked = Pick<Operation, 'scope' | 'byMemberOnly' | 'readsInbox' | 'takesBoundTokens'>;
 
 /** The reasons of a 403 that depend only on the token. */
 type TokenReason = Extract<ReasonOf<'forbidden'>, 'scope' | 'agents_may_not' | 'bound_token'>;
 
 /**
- * Returns the reason why a token may not call an operation, whatever the role of its member; null if it may.
+ * Returns the reason why a token may not call an operation, whatever role its member has; null if the token
+ * may call it.
  */
 export function tokenRefusal(asked: Asked, token: TokenFacts): TokenReason | null {
   // guard: an agent is not its member

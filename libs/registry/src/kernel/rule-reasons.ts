@@ -7,14 +7,14 @@ import { type ErrorCode } from './errors.ts';
 export interface Row {
   /** The default message of the error. */
   readonly meaning: string;
-  /** The remedy: the action that the caller can take. */
+  /** The action that the caller can take to resolve the error. */
   readonly remedy: string;
   readonly retryable?: true;
   /** A second error code that can have this reason. */
   readonly also?: ErrorCode;
 }
 
-/** The reasons of 409. */
+/** The reasons of errors with status 409. */
 export const conflict = {
   version_mismatch: {
     meaning: 'Another caller changed it since the version you named; read it again.',
@@ -83,7 +83,7 @@ export const conflict = {
   },
 } as const satisfies Record<string, Row>;
 
-/** The reasons of 422. */
+/** The reasons of errors with status 422. */
 export const unprocessable = {
   resync: {
     meaning: 'Events that come after this cursor are no longer kept.',

@@ -1,4 +1,4 @@
-/** A byte budget for lists that are not paginated: details of a refusal, and results of a dry run. */
+/** The byte budget of lists that are not paginated: details of a refusal, and results of a dry run. */
 import { z } from 'zod';
 
 /** 64 KiB for each list. The first item is always included, whatever its size. */

@@ -19,7 +19,7 @@ import {
 
 const accepts = (schema: z.ZodType, value: unknown): boolean => schema.safeParse(value).success;
 const uuid = '01936d5c-0000-7000-8000-00000000000a';
-/** JSON values that are not strings. */
+/** JSON values that are not strings, and undefined. */
 const noTexts = [5, true, null, [uuid], { id: uuid }, undefined];
 
 describe('Id', () => {

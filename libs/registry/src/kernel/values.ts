@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** A canonical UUID in lower case. */
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const storyKey = /^[A-Za-z][A-Za-z0-9]{1,9}-[0-9]{1,25}$/;
-/** The number at the end of a story's key. */
+/** Matches the number at the end of a story's key. */
 const storyNumber = /-[1-9][0-9]{0,8}$/;
 const projectKey = /^[A-Za-z][A-Za-z0-9]{1,9}$/;
 
@@ -66,8 +66,8 @@ const handle = /^@?[a-z0-9][a-z0-9-]{0,39}$/;
 const uuidInAnyCase = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Creates the schema of an id or a name. The runtime replaces the name by the id before the handler runs
- * (libs/runtime/src/references.ts).
+ * Creates the schema of a parameter that accepts an id or a name. The runtime replaces the name by the id
+ * before the handler runs (libs/runtime/src/references.ts).
  */
 const personParam = (kind: PersonKind, wanted: string, description: string) =>
   z
@@ -153,8 +153,8 @@ export const saysAnything = (value: string): boolean => visibleCharacter.test(va
 const invisible =
   /[\p{Default_Ignorable_Code_Point}--[\u{200c}\u{200d}\u{180b}-\u{180f}\u{fe00}-\u{fe0f}\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]]/gv;
 /**
- * Joiners and variation selectors without effect: after ASCII (except in keycaps), before ASCII, or at the
- * end.
+ * Matches joiners and variation selectors that have no effect: after an ASCII character (except in keycaps),
+ * before an ASCII character, or at the end.
  */
 const idleJoiners =
   /(?<=^|\p{ASCII})(?!\u{fe0f}\u{20e3})\p{Default_Ignorable_Code_Point}+|[\u{200c}\u{200d}]+(?=\p{ASCII}|$)/gv;
@@ -182,7 +182,7 @@ export const jsonObject = (max: number) =>
       `must have at most ${max} bytes as JSON`,
     );
 
-/** A search text. It is matched literally and in any case; NFC, like names. */
+/** A search text, normalized to NFC like names. It is matched literally, and upper and lower case are equal. */
 export const SearchText = text(200, 1)
   .overwrite((value) => value.normalize('NFC'))
   .meta({ description: 'Text to search for, in any case' });
@@ -199,7 +199,7 @@ function isCalendarDate(value: string): boolean {
   return time >= earliest && time < latest && new Date(time).toISOString().startsWith(value);
 }
 
-/** A time in a parameter: RFC 3339 between 1970 and 2200, converted to UTC with milliseconds. */
+/** A time in a parameter: RFC 3339 between 1970 and 2200. The text is converted to UTC with milliseconds. */
 export const Instant = z
   .string()
   .refine(

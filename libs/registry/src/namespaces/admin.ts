@@ -12,7 +12,7 @@ import {
 } from '../records/platform.ts';
 
 const list = z.strictObject({ query: SearchText.optional(), ...page });
-/** A sentence about the pages of searches, shared by several descriptions. */
+/** A sentence about short pages of search results, shared by several descriptions. */
 const shortPages = `A search looks at 5,000 of them per page, so that a page can have few items, or none, and a next one.`;
 
 export const admin = {

@@ -36,8 +36,8 @@ const held = { executionId: execution, leaseToken: 'lse_1_0000000000000000000000
 const ExecutionAndSignals = z.object({ execution: Execution, signals: z.array(Signal) });
 
 /**
- * The refusals that every operation of a holder can have: a lease that is no longer current, and an archived
- * project.
+ * The refusals that every operation of a lease holder can have: the lease is no longer current, or the
+ * project is archived.
  */
 const holderRefusals = ['stale_lease', 'archived'] as const;
 

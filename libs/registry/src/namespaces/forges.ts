@@ -18,7 +18,10 @@ import {
 
 const connectionId = '01936d5c-0000-7000-8000-0000000000c0';
 
-/** Only admins themselves may call these: agents must not change the records that prove their own work. */
+/**
+ * The access rule of operations for admins. Agents may not call them, because they must not change the
+ * records that prove their own work.
+ */
 const byAdmins = { access: org('admin'), byMemberOnly: true, surfaces: notAsTool } as const;
 const byLeads = { access: project('lead'), byMemberOnly: true, surfaces: notAsTool } as const;
 

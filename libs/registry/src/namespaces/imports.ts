@@ -16,7 +16,10 @@ const importId = '01936d5c-0000-7000-8000-0000000000c0';
 const LeftOut = z.object({ externalId: z.string(), blockedBy: z.string(), reason: z.string() });
 const Kept = z.object({ externalId: z.string(), storyId: Id, key: z.string() });
 
-/** Only people may import, because imported records carry the names of others. */
+/**
+ * The access rule of all these operations. Only people may import, because imported records carry the names
+ * of others.
+ */
 const byLeads = { access: project('lead'), byMemberOnly: true, surfaces: notAsTool } as const;
 
 export const imports = {

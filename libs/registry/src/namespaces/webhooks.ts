@@ -15,8 +15,8 @@ import {
 } from '../records/webhook.ts';
 
 /**
- * Only people may call these: a lead of the endpoint's project, or an admin for an endpoint of the
- * organization.
+ * The access rule of all these operations. Only people may call them: a lead of the endpoint's project, or an
+ * admin for an endpoint of the organization.
  */
 const byLeads = {
   access: org('member', 'projectLead', 'admin'),
@@ -29,7 +29,10 @@ const readsAsLead = { ...byLeads, effect: 'read' } as const;
 const webhookId = '01936d5c-0000-7000-8000-000000000080';
 const deliveryId = '01936d5c-0000-7000-8000-000000000081';
 
-/** A limit of a range: a message number of the endpoint, which the command line sends as text, or a time. */
+/**
+ * The first or last message of a range: a message number of the endpoint, which the command line sends as
+ * text, or a time.
+ */
 const Edge = z.union([
   z.int().min(1).max(Number.MAX_SAFE_INTEGER),
   z.string().regex(/^[1-9]\d{0,14}$/),

@@ -4,7 +4,7 @@ import { projectRoles } from '../kernel/access.ts';
 import { Id, prose, stamps, Time } from '../kernel/values.ts';
 import { Actor, MemberRef } from './member.ts';
 
-/** A role in a project, as a schema. Its type is defined in the kernel. */
+/** The zod schema of a role in a project. The kernel defines the matching type. */
 export const RoleInProject = z.enum(projectRoles);
 
 /** A member with a role that was assigned in the project itself. */

@@ -3,7 +3,7 @@
  * lease holders, `codeSeen` those of the forge. Verdicts, gates and lists use the result.
  */
 
-/** The code at a point in time, as far as it is known. */
+/** The known facts about the code at one point in time. */
 export interface KnownCode {
   readonly headSha: string | null;
   readonly diffHash: string | null;
@@ -11,20 +11,20 @@ export interface KnownCode {
 
 export interface CodeUnderReview extends KnownCode {
   /**
-   * A number that increases each time the code changes, and never decreases. A verdict refers to the number
-   * at which it was given.
+   * A number that increases each time the code changes, and never decreases. A verdict stores the number that
+   * applied when it was given.
    */
   readonly seq: number;
   /**
-   * The time since which this is the head. It comes from the database's clock for a caller's report, and from
-   * the forge's clock for a fact of the forge.
+   * The time since which this commit is the head. For a caller's report it comes from the database's clock,
+   * and for a fact of the forge from the forge's clock.
    */
   readonly at: string;
-  /** The newest fact of the forge that named a head. */
+  /** The newest fact from the forge that named a head commit; null if there is none. */
   readonly fact: { readonly at: string; readonly dedupeKey: string } | null;
-  /** The earlier heads under review, oldest first. */
+  /** The earlier head commits under review, oldest first. */
   readonly before: readonly string[];
-  /** The replacements of heads that the forge reported, oldest first. */
+  /** The replacements of one head commit by another that the forge reported, oldest first. */
   readonly replaced?: readonly Replacement[];
 }
 
@@ -33,7 +33,7 @@ interface Replacement {
   readonly to: string;
 }
 
-/** The state before any code was reported. */
+/** The code of a story before any code was reported. */
 export const noCode: CodeUnderReview = {
   seq: 0,
   headSha: null,
@@ -53,8 +53,8 @@ const isSameHead = (one: string | null, other: string | null): boolean =>
   one === null || other === null ? one === other : isSameCommit(one, other);
 
 /**
- * Returns true if the code is known to differ: by the diff hash if both are known, else by the head commits
- * if both are known.
+ * Returns true if the code is known to differ. The diff hashes decide if both are known, otherwise the head
+ * commits if both are known.
  */
 export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
   if (one.diffHash !== null && other.diffHash !== null) return one.diffHash !== other.diffHash;
@@ -62,8 +62,8 @@ export function isOtherCode(one: KnownCode, other: KnownCode): boolean {
 }
 
 /**
- * Returns true if the code may have changed: by the diff hash if the old one is known, else by the head
- * commit.
+ * Returns true if the code may have changed. The diff hash decides if the old one is known, otherwise the
+ * head commit.
  */
 function hasMovedOn(before: KnownCode, after: KnownCode): boolean {
   if (before.diffHash !== null) return before.diffHash !== after.diffHash;
@@ -104,12 +104,12 @@ export function codeSaid(
 const longer = (one: string | null, other: string | null): string | null =>
   (other?.length ?? 0) > (one?.length ?? 0) ? other : one;
 
-/** A fact of the forge about a head. `sha` is null if something was pushed, but the commit is unknown. */
+/** A fact of the forge about a head commit. `sha` is null if something was pushed, but the commit is unknown. */
 export interface SeenHead {
   readonly sha: string | null;
   readonly at: string;
   readonly dedupeKey: string;
-  /** The head that this one replaced, if the forge reports it. */
+  /** The head commit that the new head replaced, if the forge reports it. */
   readonly before?: string | null | undefined;
 }
 
@@ -123,7 +123,8 @@ function withReplacement(code: CodeUnderReview, { sha, before }: SeenHead): read
 }
 
 /**
- * Returns the heads that came after this one, in order. The list ends with the head itself if it came back.
+ * Returns the heads that came after the given head, in order. The list ends with the given head if it came
+ * back.
  */
 function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
   const successors: string[] = [];
@@ -137,9 +138,9 @@ function successorsOf(sha: string, replaced: readonly Replacement[]): string[] {
 }
 
 /**
- * Returns true if a seen head is later than the known one. The forge's own history decides if it connects
- * both heads. Otherwise the times are compared, and of equal times the later arrival wins. A head that the
- * forge reports without history is compared by time alone.
+ * Returns true if a head that the forge reported is later than the known head. If the forge's history
+ * connects both heads, it decides. Otherwise the times decide, and of equal times the later arrival wins. A
+ * head that the forge reports without history is compared by time alone.
  */
 function isLater(
   code: CodeUnderReview,
@@ -151,7 +152,8 @@ function isLater(
   if (sha !== null && headSha !== null) {
     const isAfter = successorsOf(headSha, replaced).some((one) => isSameCommit(one, sha));
     const isBefore = successorsOf(sha, replaced).some((one) => isSameCommit(one, headSha));
-    // A head without history that was seen later may have come back by a push that was never reported.
+    // True if the head may have come back by a push that was never reported: it was seen later, and its
+    // history is unknown.
     const mayBeBack = before == null && at > fact.at;
     if (isAfter !== isBefore && !(isBefore && mayBeBack)) return isAfter;
   }
@@ -175,7 +177,7 @@ export function codeSeen(known: CodeUnderReview, seen: SeenHead): CodeUnderRevie
   const isLate = at < code.at;
   if (sha === null) {
     if (isLate) return told;
-    // The new code is unknown, but it differs from the old code.
+    // The code after a push whose commit is unknown. It differs from the code before.
     const emptied = become(told, { headSha: null, diffHash: null }, at);
     return { ...emptied, at, seq: code.seq + 1 };
   }

@@ -50,7 +50,7 @@ export type Obstacle = keyof typeof obstacles;
 const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];
 
 /**
- * The reasons why a story is not offered as the next one: an obstacle, or a reservation for another caller.
+ * The reasons why a story is not offered as the next one. They include the obstacles that prevent work on it.
  */
 export const passedOver = {
   ...obstacles,
@@ -131,6 +131,9 @@ export const StoryContext = sections.extend({
 });
 export type StoryContext = z.infer<typeof StoryContext>;
 
-/** The smallest limit that a caller can set. An answer with all sections empty still fits. */
+/**
+ * The smallest size limit that a caller can set for the context of a story. An answer with all sections empty
+ * still fits.
+ */
 export const leastContextBytes = 4 * 1024;
 export const mostContextBytes = 4 * 1024 * 1024;

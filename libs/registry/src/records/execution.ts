@@ -115,7 +115,7 @@ export type Checkpoint = z.infer<typeof Checkpoint>;
 
 const mostDataBytes = 64 * 1024;
 
-/** The parameters of a checkpoint, for an execution and for a group. */
+/** The parameters of a checkpoint. Executions and groups both use them. */
 export const checkpointParams = {
   summary: text(2000, 1),
   nextSteps: z.array(text(500, 1)).max(50).optional(),
@@ -245,7 +245,7 @@ export const ObservationKind = z.enum([
 ]);
 export type ObservationKind = z.infer<typeof ObservationKind>;
 
-/** A recorded observation at the forge, with its trust. */
+/** An observation at the forge that was recorded, with its trust. */
 export const Observation = z
   .object({
     dedupeKey: z.string(),
@@ -260,7 +260,7 @@ export const Observation = z
   .meta({ id: 'Observation' });
 export type Observation = z.infer<typeof Observation>;
 
-/** An observation to be recorded. */
+/** An observation at the forge that a caller wants to record. */
 export const ObservationInput = z.strictObject({
   dedupeKey: text(255, 1).refine((key) => !key.startsWith(verifiedKeys), {
     error: `begins with "${verifiedKeys}", as only the keys of a connected forge do`,
@@ -277,10 +277,10 @@ export const ObservationInput = z.strictObject({
 export const forgeAspects = ['branch', 'pullRequest', 'checks', 'merging', 'review'] as const;
 export type ForgeAspect = (typeof forgeAspects)[number];
 
-/** The newest fact about an aspect, such as the checks of a pull request. */
+/** The newest fact from the forge about one aspect, such as the checks of a pull request. */
 export interface ForgeFact {
   readonly kind: ObservationKind;
-  /** The time in ISO 8601 UTC with milliseconds, so that text comparison orders by time. */
+  /** The time of the fact in ISO 8601, in UTC with milliseconds. Comparing such texts orders them by time. */
   readonly at: string;
   readonly dedupeKey: string;
   readonly ref: string | null;
@@ -288,19 +288,19 @@ export interface ForgeFact {
   readonly number: number | null;
   readonly url: string | null;
   /**
-   * The number of check reports from which this result was computed. If two facts have the same time, the
+   * The number of check reports that were combined into this result. If two facts have the same time, the
    * higher number wins.
    */
   readonly rev?: number;
-  /** The head that this one replaced, if the forge reports it. */
+  /** The head commit that the new head replaced, if the forge reports it. */
   readonly before?: string;
   /** The forge's own id of the reviewer. Only the newest review of each reviewer counts. */
   readonly reviewer?: string;
 }
 
 /**
- * The combined reports of the forge. `reviews` has the newest review per reviewer, `review` the newest one
- * without a reviewer.
+ * The combined reports of the forge. `reviews` has the newest review of each known reviewer. `review` is the
+ * newest review whose reviewer is unknown.
  */
 export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>> & {
   readonly reviews?: Readonly<Record<string, ForgeFact>>;

@@ -35,7 +35,7 @@ export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string => {
   return kind === 'github' && isOfGitHub(host) ? `https://api.${host}` : `${baseUrl}${apiRoots[kind]}`;
 };
 
-/** The default address of a forge; null if each organization runs its own. */
+/** The default address of each kind of forge; null if each organization runs its own server. */
 export const forgeHomes: Readonly<Record<ForgeKind, string | null>> = {
   github: 'https://github.com',
   gitlab: 'https://gitlab.com',
@@ -61,7 +61,7 @@ export const ForgeCredentials = z
   );
 export type ForgeCredentials = z.infer<typeof ForgeCredentials>;
 
-/** A failed action, named by `doing`. */
+/** A failed action of a forge connection; `doing` names the action. */
 export const ForgeFailure = z.object({
   at: Time,
   doing: z.enum(['receive', 'sendStatus', 'reconcile', 'makeApp']),
@@ -125,7 +125,7 @@ export const forgeDeliveryStates = ['received', 'recorded', 'parked', 'ignored',
 export const ForgeDeliveryState = z.enum(forgeDeliveryStates);
 export type ForgeDeliveryState = z.infer<typeof ForgeDeliveryState>;
 
-/** The result of one fact in a delivery. */
+/** The result of processing one fact of a forge delivery. */
 export const ForgeOutcome = z.object({
   kind: z.union([ObservationKind, z.literal('check')]).nullable(),
   executionId: Id.nullable(),

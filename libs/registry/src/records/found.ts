@@ -1,4 +1,4 @@
-/** The results of a search. */
+/** The kinds of records that a search finds, and the results of a search. */
 import { z } from 'zod';
 import { Id } from '../kernel/values.ts';
 

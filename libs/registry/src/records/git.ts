@@ -1,4 +1,4 @@
-/** The update of code information, for stories, groups and executions. */
+/** Updates the information about the code of stories, groups and executions. */
 import { type z } from 'zod';
 import { branchName } from './code-places.ts';
 import { type Git, type GitMeta } from './story.ts';
@@ -15,8 +15,8 @@ export const nothingKnown: Git = {
 const kept = <Value>(now: Value, news: Value | undefined): Value => (news === undefined ? now : news);
 
 /**
- * Merges new code information field by field. An omitted field stays unchanged, null clears it, and a pull
- * request is replaced as a whole.
+ * Merges new information about the code into the known one, field by field. An omitted field stays unchanged,
+ * null clears it, and a pull request is replaced as a whole.
  */
 export function mergeGit(now: Git, news: z.output<typeof GitMeta>): Git {
   const { pullRequest } = news;

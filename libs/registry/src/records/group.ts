@@ -14,8 +14,8 @@ export type MergeStrategy = z.infer<typeof MergeStrategy>;
 export const GroupName = name(200);
 
 /**
- * The stories in the order of their delivery. Keys are compared in any case; an id and a key of the same
- * story are compared later.
+ * The stories of a group in the order of their delivery. Upper and lower case in keys are equal. Whether an
+ * id and a key name the same story is checked later.
  */
 export const GroupStories = z
   .array(StoryRef)

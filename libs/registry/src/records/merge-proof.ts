@@ -12,22 +12,22 @@ import { type Policy } from './org.ts';
 export const Trust = z.enum(['reported', 'verified']);
 export type Trust = z.infer<typeof Trust>;
 
-/** The prefix of the keys of verified facts. Keys that tokens write never have it. */
+/** The prefix of the deduplication keys of verified facts. A key that a token writes never has it. */
 export const verifiedKeys = 'verified:';
 
 type ProofPolicy = Pick<Policy, 'requireMergeProof' | 'mergeProof'>;
 
-/** Returns true if only a merge that the forge itself reported counts. */
+/** Returns true if the policy accepts only a merge that the forge itself reported. */
 export const needsVerifiedMerge = ({ requireMergeProof, mergeProof }: ProofPolicy): boolean =>
   requireMergeProof && mergeProof === 'verified';
 
-/** Returns true if a merge with this trust counts. */
+/** Returns true if a report of a merge with this trust proves the merge under this policy. */
 export const mergeCounts = (policy: ProofPolicy, trust: Trust): boolean =>
   trust === 'verified' || !needsVerifiedMerge(policy);
 
 /**
- * Returns the code of a caller's report as it counts for verdicts. If the forge must prove a merge, the diff
- * hash of a caller is no proof of unchanged code. Then the head commit decides.
+ * Returns the caller's report of code without what does not count for verdicts. If the forge must prove a
+ * merge, a caller's diff hash is no proof of unchanged code. The head commit decides in that case.
  */
 export const codeThatCounts = <Said extends { readonly diffHash?: string | null | undefined }>(
   { mergeProof }: Pick<Policy, 'mergeProof'>,
@@ -35,17 +35,17 @@ export const codeThatCounts = <Said extends { readonly diffHash?: string | null 
 ): Said => (mergeProof === 'verified' ? { ...said, diffHash: undefined } : said);
 
 /**
- * The missing proof, as `details.unmet` states it. `seen` is the highest trust of any report of the merge;
- * null if there is none.
+ * The missing proof of a merge, as `details.unmet` states it. `seen` is the highest trust of any report of
+ * the merge; null if there is none.
  */
 export interface UnmetMergeProof {
   readonly gate: 'requireMergeProof';
-  /** Present only if a report is not sufficient. */
+  /** Present only if a member's or agent's report of the merge is not sufficient. */
   readonly needs?: 'verified';
   readonly seen?: Trust | null;
 }
 
-/** Returns the missing proof, or undefined if nothing is missing. */
+/** Returns the proof of the merge that is missing, or undefined if none is missing. */
 export function unmetMergeProof(policy: ProofPolicy, seen: Trust | null): UnmetMergeProof | undefined {
   if (!policy.requireMergeProof || (seen !== null && mergeCounts(policy, seen))) return undefined;
   return needsVerifiedMerge(policy)

@@ -45,7 +45,7 @@ export const Notification = z
   .meta({ id: 'Notification' });
 export type Notification = z.infer<typeof Notification>;
 
-/** The channels that a member chose for a kind of notification. */
+/** The channels on which a member receives notifications of a kind. */
 export const NotificationPreference = z
   .object({
     kind: NotificationKind,

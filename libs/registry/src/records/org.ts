@@ -37,7 +37,7 @@ export const Entitlement = z
   .meta({ id: 'Entitlement' });
 export type Entitlement = z.infer<typeof Entitlement>;
 
-/** Five seconds to one week. */
+/** A duration of a lease: five seconds to one week. */
 const LeaseTtl = z.int().min(5).max(604_800);
 const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 /** A domain name in any case. It is stored in lower case. */

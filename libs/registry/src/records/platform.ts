@@ -1,4 +1,4 @@
-/** The data of all organizations that operators of the installation can see. */
+/** Records that operators of the installation see, about all organizations. */
 import { z } from 'zod';
 import { orgRoles } from '../kernel/access.ts';
 import { Id, stamps, Time } from '../kernel/values.ts';

@@ -11,7 +11,7 @@ export type StoryStatus = z.infer<typeof StoryStatus>;
  */
 export const isBeforeWork = (status: string): boolean => status === 'backlog' || status === 'ready';
 
-/** The statuses that a column can have. `canceled` needs no column: such a story leaves the board. */
+/** The statuses that a column can have. `canceled` has no column, because a canceled story leaves the board. */
 export const ColumnStatus = z.enum(['backlog', 'ready', 'in_progress', 'in_review', 'done']);
 export type ColumnStatus = z.infer<typeof ColumnStatus>;
 

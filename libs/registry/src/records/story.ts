@@ -41,7 +41,7 @@ export const Estimate = z
   .meta({ description: "In the team's own unit, such as points" });
 export const BlockedBy = z.array(StoryRef).max(100);
 
-/** The reason why a story is blocked, and who can unblock it. It is independent of the status. */
+/** The reason why a story is blocked, and who can unblock it. A story of any status can be blocked. */
 export const Blocked = z.strictObject({
   kind: z.enum(['dependency', 'needs_input', 'external']),
   note: text(2000),
@@ -106,7 +106,7 @@ export const Upstream = z.object({
 });
 export type Upstream = z.infer<typeof Upstream>;
 
-/** Converts the input to its stored form. Omitted or cleared fields are null. */
+/** Converts the parameters for a record of another tracker to its stored form. Omitted or cleared fields are null. */
 export const toUpstream = (input: z.output<typeof UpstreamInput>): Upstream => ({
   provider: input.provider,
   externalId: input.externalId,

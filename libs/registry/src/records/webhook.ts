@@ -4,11 +4,11 @@ import { eventKinds } from '../kernel/events.ts';
 import { Id, stamps, text, Time, Url } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
-/** The kind of a message that is sent only on request. */
+/** The kind of a test message, which is sent only on request. */
 export const webhookTestKind = 'webhook.test';
 /**
- * The kind of a message that replaces an event which its member may no longer see. It keeps the number of
- * that event.
+ * The kind of the message that replaces an event which the endpoint's member may no longer see. The message
+ * keeps the number of that event.
  */
 export const webhookWithheldKind = 'webhook.withheld';
 
@@ -18,8 +18,8 @@ export const WebhookOrder = z.enum(webhookOrders).meta({
 });
 
 /**
- * The reasons for a pause. A caller requested it, ten attempts failed, the receiver answered 410, the
- * endpoint's creator left, or its secret cannot be decrypted.
+ * The reasons why an endpoint is paused: a caller requested it, ten attempts failed, the receiver answered
+ * 410, the endpoint's creator left, or its secret cannot be decrypted.
  */
 export const webhookPauses = ['asked', 'failing', 'gone', 'maker_left', 'secret_unreadable'] as const;
 export type WebhookPause = (typeof webhookPauses)[number];
