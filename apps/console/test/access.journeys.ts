@@ -76,6 +76,8 @@ export function accessJourneys(house: House): void {
     const dark = await brokenRules(page, colours);
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize(narrow);
+    // A page may render another layout at this width.
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
     const small = await brokenRules(page, wcag, butColours);
     const over = await overhang(page);
     await page.setViewportSize(wide);
