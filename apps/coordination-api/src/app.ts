@@ -113,7 +113,7 @@ function followersOf(pool: Pool, app: FastifyInstance, logger: Logger): Follower
   const followers = createFollowers(pool, (error) => {
     logger.warn({ err: error }, 'where the streams stand is not known');
   });
-  // Answer calls that wait for events with what there is, so that they do not delay the shutdown.
+  // Answers calls that wait for events with the events found so far, so that they do not delay the shutdown.
   app.addHook('preClose', async () => {
     followers.close();
   });

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
 });
 
-/** Creates WEB-1 and so on; they are ready by default. */
+/** Creates the stories WEB-1, WEB-2 and so on. Their default status is ready. */
 async function stories(...all: NewStory[]): Promise<void> {
   for (const story of all)
     await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready', ...story });

@@ -298,7 +298,8 @@ describe('deliveries that cannot be read', () => {
     ]);
     expect(await told(api.client(people.chloe.me.token))).toEqual([]);
 
-    // An ignored event does not prove that other events can be parsed.
+    // An ignored delivery does not prove that deliveries of other events can be parsed, so the connection
+    // stays failing.
     await send({ zen: 'Keep it simple' }, 'ping');
     expect(await health()).toEqual(failing);
     await send(recorded);

@@ -137,7 +137,7 @@ it('answers every call though Redis hangs, dies and comes back, and counts all t
   const go = async (count: number): Promise<void> => {
     statuses.push(...(await statusesOf(count, () => ask(copy, ana))));
   };
-  // From the 150th call on, each one is counted in Redis.
+  // From the 150th call on, the limiter asks Redis about each call.
   await go(160);
   redis.hang();
   await go(10);
@@ -148,7 +148,7 @@ it('answers every call though Redis hangs, dies and comes back, and counts all t
   await redis.startAgain();
   await go(10);
   expect(statuses).toEqual(times(200, 200));
-  // A restarted Redis has no counts except those that this process has made in the meantime.
+  // A restarted Redis knows no earlier calls, except those that this process has counted in the meantime.
   await until(async () => (await ask(copy, ana)).status === 429);
 });
 

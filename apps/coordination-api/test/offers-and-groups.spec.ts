@@ -1,5 +1,5 @@
 /**
- * Work on a story excludes work on its delivery group, and the reverse. This also holds while either is
+ * Tests that work on a story and work on its delivery group exclude each other, even if the work is only
  * offered.
  */
 import { beforeEach, expect, it } from '@jest/globals';

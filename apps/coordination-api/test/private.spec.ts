@@ -53,7 +53,7 @@ describe('to an outsider, a record of a private project', () => {
           });
         const [hidden, nonexistent] = [await ask(there), await ask(nowhere)];
         expect([hidden.status, hidden.text]).toEqual([nonexistent.status, nonexistent.text]);
-        // A caller with a sufficient role gets 404; no caller gets a success.
+        // A caller whose role suffices for the operation gets 404. No caller gets a success.
         if (operation.target === field.path[0]) expect(hidden.status).toBe(404);
       }
     });

@@ -1,4 +1,4 @@
-/** The board as cards: fields of cards for stories that members and agents work on. */
+/** Tests the story cards of the board, and their fields for stories that members and agents work on. */
 import { beforeEach, expect, it } from '@jest/globals';
 import { type InputOf, type registry, type StoryCard } from '@muster/registry';
 import { type People, refusalOf } from '@muster/testing';

@@ -28,7 +28,7 @@ export interface Loops {
   readonly beginAlone: () => void;
   /** Starts the relay, the schedule, and the check that workers still take jobs. */
   readonly beginWithQueues: (working: readonly Working[]) => void;
-  /** Waits for the running turns. */
+  /** Starts no further turn of any loop, and waits for the running turns. */
   readonly stop: () => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
   return {
     beginAlone: () => {
       for (const at of allNodes(pool)) {
-        // While Redis is available, the queue `leases` does this. This loop is the fallback.
+        // While Redis is available, the queue `leases` sweeps the leases. This loop is the fallback.
         begin(`the sweep of leases${of(at)}`, longestPauseMillis, async () => {
           if (hasQueues && (await isReachable(queues))) return 'rest';
           return sweep(at.pool, (noted) => {

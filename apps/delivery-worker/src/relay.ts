@@ -48,12 +48,12 @@ interface ClaimedRow extends DeadRow {
  */
 export const usualFirstPauseSeconds = 4;
 const longestPauseSeconds = 3_600;
-/** Maximum number of rows of a topic per turn. */
+/** Maximum number of outbox rows of a topic that one relay turn claims. */
 const batchSize = 500;
 /**
- * A queue with this many waiting jobs gets no more. Each job may be a batch, and all should finish before the
- * first is due again; otherwise rows are dispatched and counted in vain. A longer queue would also delay the
- * jobs behind it.
+ * The relay adds no job to a queue that has this many waiting jobs. Each job may be a batch, and all should
+ * finish before the first is due again; otherwise rows are dispatched and counted in vain. A longer queue
+ * would also delay the jobs behind it.
  */
 const mostWaiting = 500;
 
@@ -79,7 +79,7 @@ export const claim = (
   from due where o.org_id = due.org_id and o.id = due.id
   returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
-/** Returns rows that could not be queued, without counting the attempt. */
+/** Makes rows that could not be queued due again in a second, without counting the attempt. */
 export const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
   update outbox o set attempts = o.attempts - 1, dispatch_after = now() + interval '1 second'
   from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[]) given (org_id, id)
@@ -92,7 +92,10 @@ export const setDead = (rowId: string): Query<{ payload: unknown }> => sql<{ pay
 const giveUpOnDelivery = (db: PlainDb, payload: unknown): Promise<DomainEvent[]> =>
   abandonDelivery(db, jobs['forge.translate'].payload.parse(payload).deliveryId);
 
-/** Runs one turn: claims due rows, marks exhausted ones dead, and queues the rest. */
+/**
+ * Runs one turn of the relay: claims due outbox rows, marks rows without attempts left as dead, and queues
+ * the other rows.
+ */
 export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
   const waiting = await options.queues.waiting();
   const open = topics.filter((topic) => waiting[jobOf(topic).queue] < mostWaiting);

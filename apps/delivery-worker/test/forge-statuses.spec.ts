@@ -1,4 +1,4 @@
-/** Statuses that forges receive about the work at a head, through their own APIs. */
+/** Tests the commit statuses that the worker sends to forges about submitted work. */
 import { generateKeyPairSync } from 'node:crypto';
 import { type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

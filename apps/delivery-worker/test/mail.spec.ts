@@ -67,7 +67,7 @@ const mail: Mail = {
   html: '<p>Accept the <a href="https://muster.example/?a=1&amp;b=2">invitation</a></p>\n',
 };
 
-/** The parser adds the line break before the next part to the text. */
+/** The mail parser appends to each text the line break that precedes the next part of the mail. */
 const bodies = { text: `${mail.text}\n`, html: `${mail.html ?? ''}\n` };
 
 it('has no marks of direction, which would turn around what stands beside a name', async () => {

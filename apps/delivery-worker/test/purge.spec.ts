@@ -1,4 +1,4 @@
-/** The time of a portion does not depend on the number of due rows. */
+/** Tests that the time to purge one portion of rows does not depend on the number of due rows. */
 import { expect, it } from '@jest/globals';
 import { sql } from '@muster/driver';
 import { acrossOrganizations } from '@muster/tenancy';

@@ -94,7 +94,7 @@ describe('an expiry', () => {
         `update leases set expires_at = now() + interval '1 hour' where org_id = $1 and unit_id = $2`,
         [people.orgId, storyIds[0]],
       );
-      // The other lease is recorded without waiting for the one whose row is locked.
+      // The expiry of the other lease is recorded without waiting for the lease whose row is locked.
       await sweepOnce();
       await holder.query('commit');
     } finally {

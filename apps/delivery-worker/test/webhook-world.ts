@@ -32,7 +32,10 @@ export interface WebhookWorld {
   readonly receiver: Receiver;
   /** Starts a worker that sends due messages until it is stopped or the spec ends. */
   startWorker(): { readonly stop: () => Promise<void> };
-  /** Takes ownership of a webhook as a worker does. Each call of `turn` reports what was sent. */
+  /**
+   * Takes ownership of a webhook as a worker does, and runs `work`. In `work`, each call of `turn` saves the
+   * results of the sent messages and fetches further messages.
+   */
   withTurns(
     webhookId: string,
     work: (turn: (sent: readonly SentMessage[]) => Promise<TurnAnswer | undefined>) => Promise<void>,

@@ -182,7 +182,7 @@ function watch(
   return coming;
 }
 
-/** Reserves capacity for a body and returns the function that releases it. Throws if there is none. */
+/** Reserves capacity for a body and returns the function that releases it. Throws if no capacity is left. */
 function takeRoom({ limiter, ofEach }: Sort, { request, weight }: Coming): () => void {
   const party = { key: request.party ?? networkOf(request.ip), most: Math.max(ofEach, weight) };
   // guard: what one party has in its hands

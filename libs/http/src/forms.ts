@@ -39,7 +39,10 @@ export const fromOwnPage =
     requireSameOrigin(request, cookie);
   };
 
-/** The cookies of a browser by purpose: `session`, and the flows that the browser has started. */
+/**
+ * The cookies of a browser by purpose: `session` for the session, and one purpose for each flow that the
+ * browser has started.
+ */
 export interface Cookies<Use extends string> {
   readonly read: (request: FastifyRequest, what: Use) => string | undefined;
   readonly set: (reply: FastifyReply, what: Use, value: string) => void;

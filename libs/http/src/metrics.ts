@@ -15,7 +15,10 @@ export interface Metrics {
   operation(name: string): Count;
   /** Prepares the series of a job. */
   job(name: string): Count;
-  /** Adds gauges whose values are looked up when metrics are read. If the lookup fails, they are missing. */
+  /**
+   * Adds gauges whose values are looked up when metrics are read. If the lookup fails, the metrics do not
+   * contain these gauges.
+   */
   figures(
     name: string,
     help: string,

@@ -6,7 +6,7 @@
 
 /**
  * The fraction of all slots that returning requests may take. A process has six slots for each Postgres
- * connection, so this fraction equals the number of connections.
+ * connection, so returning requests may take one slot per connection.
  */
 const returnedPart = 1 / 6;
 /**

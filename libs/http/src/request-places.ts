@@ -6,8 +6,8 @@ import { Places, type Saturation } from './places.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The state of the request's slot: new, being answered, or returned after waiting. Null means that it has
-     * none.
+     * The state of the request's slot: new, being answered, or returned after waiting. Null means that the
+     * request has no slot.
      */
     place: 'waiting' | 'working' | 'returned' | null;
   }

@@ -77,7 +77,7 @@ export interface Service {
    * caller disconnects.
    */
   readonly aside: (request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>) => Promise<void>;
-  /** Releases the slot of a request whose remaining work costs nothing here. */
+  /** Releases the slot of a request when the remaining work causes no load in this process. */
   readonly leave: (request: FastifyRequest) => void;
   /** Accepts no more connections and finishes the running requests. */
   stop(): Promise<void>;

@@ -16,8 +16,8 @@ import { type CallSetUp } from './world.ts';
 
 export interface Calls {
   /**
-   * Executes a handler for the bearer of the token. If the answer waits for a stream, executes it again
-   * afterwards.
+   * Executes a handler for the bearer of the token. If the answer has to wait for a stream, waits and
+   * executes the handler again.
    */
   readonly run: (
     secret: string,
@@ -34,7 +34,10 @@ export interface Calls {
   readonly close: () => Promise<void>;
 }
 
-/** Opens calls of these handlers on that database, with these reactions to their events. */
+/**
+ * Opens the functions that call the given handlers on a database. The given reactions handle the events of
+ * the calls.
+ */
 export function openCalls(database: TestDatabase, handlers: object, reactions: readonly Reaction[]): Calls {
   const byName = byOperation(handlers);
   const authenticator = createAuthenticator(database.app);

@@ -34,7 +34,7 @@ const withLock = (serverUrl: string, work: (admin: pg.Client) => Promise<void>):
     await work(admin);
   });
 
-/** Creates the template on a server unless it exists. The address must have the rights of a superuser. */
+/** Creates the template on a server unless it exists. The login in `serverUrl` must be a superuser. */
 export const provideTemplate = (serverUrl: string): Promise<void> =>
   withLock(serverUrl, async (admin) => {
     const exists = 'select from pg_database where datname = $1';

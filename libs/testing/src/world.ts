@@ -96,7 +96,7 @@ export interface OpenWorld extends World {
   close(): Promise<void>;
 }
 
-/** Opens a world on that database, with these handlers and these reactions. */
+/** Opens a world on a database: calls of the given handlers, with the given reactions to their events. */
 export function openWorld(
   database: TestDatabase,
   handlers: object,

@@ -95,8 +95,8 @@ export function createAuthenticate(
 }
 
 /**
- * Returns the organization in which a session acts. It is in a header, or in the query of streams that
- * browsers open.
+ * Returns the id of the organization in which a session acts. The id is in a header, or in the query of
+ * streams that browsers open.
  */
 function organizationOf({ headers, method, query }: FastifyRequest): string {
   const { organization } = query as Record<string, unknown>;

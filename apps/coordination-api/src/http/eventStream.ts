@@ -1,7 +1,7 @@
 /**
  * `GET /api/events/stream`: the results of events.list as Server-Sent Events, and the member's inbox. Each
- * page is read by a separate call, so the stream shows only what its caller may see at that moment. It ends
- * when the caller loses access.
+ * page is read by a separate call, so the stream shows only what its caller may see at that moment. The
+ * stream ends when the caller loses access.
  */
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';

@@ -59,7 +59,8 @@ export function addForgeApps(app: FastifyInstance, options: ForgeApps): void {
           const share = { key: networkOf(request.ip), rate: refused };
           requireRoom(await store.take([share]), 'delivery_limit');
           const answered = await answer(request, reply, Query.parse(request.query));
-          // A successful request is not counted, because the page refreshes until the keys are there.
+          // The token of a successful request is given back, because the page refreshes until the keys of the
+          // GitHub App are there.
           await store.giveBack([share]);
           return answered;
         });

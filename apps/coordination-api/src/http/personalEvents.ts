@@ -26,8 +26,8 @@ interface Page {
 const mostSent = maxLimit;
 const firstPage = 20;
 /**
- * Notifications do not commit in the order of their ids. One that is this much older than the newest known
- * one may still appear. The API's transactions time out much earlier.
+ * Notifications do not commit in the order of their ids. A notification that is up to this many milliseconds
+ * older than the newest known one may still appear. The API's transactions time out much earlier.
  */
 const lateMillis = 60_000;
 
@@ -70,7 +70,8 @@ export function createPersonalEvents(ask: AskFor): PersonalEvents {
     read: async () => {
       try {
         const fresh = await readFresh();
-        // Count after listing: a notification that was only counted is sent with the next change.
+        // The unread count is read after the list. A notification that commits between the two reads is
+        // counted now and sent with the next change.
         const count = await ask(unreadCount.name, {});
         const isOther = count !== counted;
         counted = count;

@@ -10,7 +10,10 @@ describe.each([
     const shares = createShares(most, 'are there', 'too_many_waiting');
     const enter = (tokenId: string, orgId: string, memberId = tokenId) =>
       shares.enter({ tokenId, orgId, memberId } as Identity);
-    /** Enters this many calls, with as few tokens as their limit allows. */
+    /**
+     * Enters `count` calls of an organization, with the smallest number of tokens that the limit per token
+     * allows.
+     */
     const fill = (orgId: string, count: number) =>
       Array.from({ length: count }, (_, nth) => enter(`${orgId} ${Math.floor(nth / most.each)}`, orgId));
     return { enter, fill };

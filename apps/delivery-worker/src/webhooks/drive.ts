@@ -1,7 +1,7 @@
 /**
- * Sends the messages of one endpoint while this worker owns it. It takes turns in the database and sends
- * between them: at most 8 messages at once, or one at a time in strict order. It releases the endpoint when
- * nothing is left to send or its time slice ends.
+ * Sends the messages of one endpoint while this worker owns it. Short database transactions, called turns,
+ * save results and fetch messages. Between turns, at most 8 messages are sent at the same time, or one at a
+ * time in strict order. The endpoint is released when nothing is left to send or its time slice ends.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -22,7 +22,10 @@ const fewLeft = 32;
  * running when another worker takes the endpoint.
  */
 const tryMillis = 11_000;
-/** Maximum intervals between turns that save results, and between turns that renew the ownership. */
+/**
+ * Maximum intervals in milliseconds: first between two turns that save results, then between two turns that
+ * renew the ownership of the endpoint.
+ */
 const keepMillis = 200;
 const holdAnewMillis = 3_000;
 /**

@@ -18,7 +18,7 @@ import { send } from './send.ts';
 
 /** Maximum number of endpoints at once. Each has up to 8 concurrent requests. */
 const mostEndpoints = 64;
-/** Maximum number of concurrent turns in the database, so that jobs still get connections. */
+/** Maximum number of concurrent database transactions for webhooks, so that jobs still get connections. */
 const mostTurns = 2;
 /** Time slice after which an endpoint with more messages is released for others. */
 const sliceMillis = 60_000;

@@ -56,7 +56,7 @@ export interface OwedCost extends Cost {
   readonly owed: number;
 }
 
-/** A request about buckets of one slot. */
+/** A request to take tokens from buckets whose keys are in one cluster slot. */
 export interface Question {
   /** 1 to take one token of each bucket; 0 to take none. */
   readonly wanted: 0 | 1;

@@ -22,7 +22,7 @@ export interface RateLimiter {
 
 interface Bucket extends Cost {
   fullAt: number;
-  /** The number of tokens taken here and not yet reported to Redis. */
+  /** The number of tokens that this process has taken and not yet reported to Redis. */
   owed: number;
   /** The time when Redis last reported the bucket's state. */
   heardAt: number;
@@ -145,7 +145,7 @@ function createDebts(redis: SharedStore): Debts {
       const quota = quotas?.[index];
       if (quota === undefined) oweAgain(bucket, told[index]?.owed ?? 0, now);
       else {
-        // Adds the tokens taken here while the request was running.
+        // Adds the tokens that this process took while the request to Redis was running.
         bucket.fullAt = taken(bucket.rate, now + quota.usedMillis, now, bucket.owed);
         bucket.heardAt = now;
       }

@@ -1,5 +1,6 @@
 /**
- * Keeps the buckets of all processes in Redis. All requests made during one call are batched into the next.
+ * Keeps the buckets of all processes in Redis. All requests made during one script call are sent together in
+ * the next call.
  */
 import { openBucketScript, type OwedCost, type Question } from './bucket-script.ts';
 import { type Quota } from './rate.ts';
@@ -62,7 +63,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
   const script = openBucketScript(url, timeoutMillis);
   const refunds = createRefunds(script.placeOf);
   let waiting: Question[] = [];
-  /** The slots with a running call. */
+  /** The cluster slots for which a script call is running. */
   const busy = new Set<string>();
   let isFlushing = false;
 
@@ -87,9 +88,9 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
   };
 
   /**
-   * Sends all waiting requests of a slot in one call. Requests made while it runs are sent in the next one,
-   * since a call costs more than many requests. If a call fails, the waiting requests fail, too, so that none
-   * waits twice for a Redis that hangs.
+   * Sends all waiting requests of a cluster slot in one script call, since a call costs more than many
+   * requests. Requests made during the call are sent in the next one. If a call fails, the waiting requests
+   * fail, too, so that no request waits twice for a Redis that hangs.
    */
   const sendAll = (place: string, batch: readonly Question[]): void => {
     busy.add(place);

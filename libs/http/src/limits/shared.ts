@@ -1,6 +1,6 @@
 /**
- * Guards access to Redis for counting: it is asked while it answers, and paused while it is unavailable or
- * hangs.
+ * Guards access to the Redis that counts calls. While Redis is unavailable or hangs, most requests to it are
+ * skipped.
  */
 import { millisNow } from './rate.ts';
 import { createRedisStore, type RedisStore } from './redis-store.ts';

@@ -31,7 +31,10 @@ function schemaOf(operation: Operation): Json {
 
 const wire = (params: unknown): string => JSON.stringify(params).replaceAll(`"${hugeNumber}"`, '1e999');
 
-/** Generates requests for the operation: from its example, from its schema alone, and from neither. */
+/**
+ * Generates requests for the operation: based on its example, based on its schema alone, and with arbitrary
+ * JSON.
+ */
 export function requestsFor(operation: Operation, known: Known): Arbitrary<Sent> {
   const schema = schemaOf(operation);
   return fc

@@ -109,7 +109,7 @@ const broken = (cursor: string, at: number): string =>
     .with(at % cursor.length, cursor.at(at % cursor.length) === 'A' ? 'B' : 'A')
     .join('');
 
-/** Generates cursors: given ones, given ones with a changed part, and made-up ones. */
+/** Generates cursors: known cursors, known cursors with one changed part, and made-up cursors. */
 function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
   const part = fc.oneof(
     hostile,

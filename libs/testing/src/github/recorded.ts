@@ -25,7 +25,7 @@ export const mapped: Readonly<Record<string, readonly string[]>> = {
   'check_suite completed': ['check passed', 'check failed'],
   'check_suite requested': ['check pending'],
   'check_suite rerequested': ['check pending'],
-  // One recorded delivery has no conclusion.
+  // Among the recorded deliveries of this event, one has no conclusion, so it counts as pending.
   'workflow_run completed': ['check passed', 'check failed', 'check pending'],
   'workflow_run requested': ['check pending'],
   'workflow_run in_progress': ['check pending'],

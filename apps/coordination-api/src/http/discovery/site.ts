@@ -12,7 +12,7 @@ export const forms = ['text/html', 'text/markdown', 'application/json'] as const
 export type Form = (typeof forms)[number];
 
 export interface Rendering {
-  /** Headers specific to this form. */
+  /** The response headers of this form of the page. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly etag: string;
