@@ -9,7 +9,7 @@ let asked = 0;
 const server = createServer(({ url }, answer) => {
   asked += 1;
   answer.statusCode = url === '/slow/readyz' && asked >= 3 ? 200 : 503;
-  answer.end('the pages are being made');
+  answer.end('the pages are being built');
 });
 let url: string;
 
@@ -30,7 +30,7 @@ describe('an app that begins', () => {
 
   it('is waited for as long as is said, and its last answer is told', async () => {
     await expect(untilReady('docs', `${url}/never`, running, 0.2)).rejects.toThrow(
-      `docs is not ready after 0.2 s (${url}/never/readyz: 503: the pages are being made)`,
+      `docs is not ready after 0.2 s (${url}/never/readyz: 503: the pages are being built)`,
     );
   });
 });

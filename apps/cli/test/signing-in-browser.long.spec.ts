@@ -88,7 +88,7 @@ describe('muster login with a browser', () => {
       const command = login();
       const page = await openPage(scheme);
       expect(await page.getByText('a program on this computer').count()).toBe(1);
-      await page.getByLabel('A new one, called:').check();
+      await page.getByRole('radio', { name: /^New agent/ }).check();
       await page.locator('input[name=agentName]').fill(`Terminal ${scheme}`);
       await page.getByLabel('All projects').check();
       await page.getByRole('button', { name: 'Connect', exact: true }).click();
@@ -123,7 +123,7 @@ describe('muster login with a browser', () => {
   inBrowser('says that the person refused, there and here, and keeps nothing', async () => {
     const command = login();
     const page = await openPage();
-    await page.getByRole('button', { name: 'Do not connect' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('heading', { name: 'Not signed in' }).waitFor();
     expect([await command.ended, command.shown()]).toEqual([
       3,

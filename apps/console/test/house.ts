@@ -110,8 +110,8 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
 
   const askForLink: House['askForLink'] = async (page, email) => {
     const before = await mails.count(email);
-    await page.getByLabel('Your e-mail address').fill(email);
-    await page.getByRole('button', { name: 'Mail me a link' }).click();
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByRole('button', { name: 'E-mail me a sign-in link' }).click();
     return mails.link(email, before + 1);
   };
 

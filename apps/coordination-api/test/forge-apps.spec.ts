@@ -165,6 +165,6 @@ describe('the way back from GitHub', () => {
     await ana.forges.update({ connectionId, credentials: { token: 'ghp_1' } });
     expect((await cameBack()).status).toBe(303);
     expect(await jobs()).toEqual([]);
-    expect((await open()).text).toContain('has credentials');
+    expect((await open()).text).toContain('already has credentials');
   });
 });

@@ -52,7 +52,7 @@ async function join(page: Page, email: string): Promise<void> {
   await page.goto(await linkOf(email));
   await page.getByLabel('Your name').fill('Noor');
   await page.getByRole('button', { name: 'Join' }).click();
-  await page.getByRole('heading', { name: 'You are in', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'You joined', exact: true }).waitFor();
 }
 
 async function faultsOf(page: Page): Promise<string[]> {
@@ -65,10 +65,10 @@ describe('the page of an invitation', () => {
   inBrowser('says after joining where the token is used, and how to go on', async () => {
     await openWith({}, async (page) => {
       await join(page, 'noor@example.com');
-      expect(await page.title()).toBe('You are in');
-      await expect(page.getByText('You are invited').count()).resolves.toBe(0);
+      expect(await page.title()).toBe('You joined');
+      await expect(page.getByText('Accept invitation').count()).resolves.toBe(0);
       await expect(page.getByText(`muster login ${baseUrl}`).isVisible()).resolves.toBe(true);
-      const guide = page.getByRole('link', { name: 'The first ten minutes' });
+      const guide = page.getByRole('link', { name: 'Read the guide for your first ten minutes' });
       expect(await guide.getAttribute('href')).toBe(`${docsUrl}/guides/first-ten-minutes`);
       const token = (await page.locator('#token').textContent()) ?? '';
       expect((await api.client(token).session.identity()).member.name).toBe('Noor');
@@ -80,7 +80,7 @@ describe('the page of an invitation', () => {
   inBrowser('copies the token by a button', async () => {
     await openWith({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
       await join(page, 'copied@example.com');
-      await page.getByRole('button', { name: 'Copy the token' }).click();
+      await page.getByRole('button', { name: 'Copy token' }).click();
       await page.getByText('Copied.').waitFor();
       const copied = await page.evaluate('navigator.clipboard.readText()');
       expect(copied).toBe(await page.locator('#token').textContent());
@@ -93,7 +93,7 @@ describe('the page of an invitation', () => {
         content: "navigator.clipboard.writeText = () => Promise.reject('refused')",
       });
       await join(page, 'selected@example.com');
-      await page.getByRole('button', { name: 'Copy the token' }).click();
+      await page.getByRole('button', { name: 'Copy token' }).click();
       await page.getByText('The token is selected').waitFor();
       const selected = await page.evaluate('getSelection().toString().trim()');
       expect(selected).toBe(await page.locator('#token').textContent());

@@ -231,7 +231,7 @@ describe('a domain', () => {
     const told = await mails();
     expect(told.map(({ to }) => to?.[0]?.address)).toEqual(['ana@example.com', 'ben@example.com']);
     for (const { subject, text } of told) {
-      expect(subject).toMatch(/signs people in at acme\.example until /);
+      expect(subject).toMatch(/stops working for acme\.example on /);
       expect(text).toContain(first.domains[0]?.record.value);
     }
     await missedFor(6.99);
@@ -240,7 +240,7 @@ describe('a domain', () => {
     await missedFor(7);
     expect(provenOf(await testAgain())).toEqual([]);
     expect((await mails()).map(({ subject }) => subject)).toEqual(
-      ['Ana', 'Ben'].map(() => expect.stringMatching(/signs nobody in at acme\.example any more/)),
+      ['Ana', 'Ben'].map(() => expect.stringMatching(/no longer works for acme\.example/)),
     );
     expect(provenOf(await testAgain())).toEqual([]);
     expect(await mails()).toEqual([]);

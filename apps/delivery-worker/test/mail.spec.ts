@@ -62,7 +62,7 @@ afterAll(async () => {
 
 const mail: Mail = {
   to: 'chloé@acme.example',
-  subject: 'Ana invites you to Café "Zürich" — 日本語\r\nBcc: evil@evil.example',
+  subject: 'Ana invited you to Café "Zürich" — 日本語\r\nBcc: evil@evil.example',
   text: 'To accept, open this page:\nhttps://muster.example/invitations/accept#token=abc=def\n.\nA line of a dot alone, and é.\n',
   html: '<p>Accept the <a href="https://muster.example/?a=1&amp;b=2">invitation</a></p>\n',
 };

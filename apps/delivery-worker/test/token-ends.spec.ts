@@ -102,8 +102,8 @@ it('tells its member a week before, what ends and when, and nothing of the secre
   await warn();
   await deliver();
   expect(arrived.map(({ subject }) => subject).sort()).toEqual([
-    expect.stringMatching(/^The token "Laptop" for Acme ends on \d+ \w+ \d{4}, \d\d:\d\d UTC$/),
-    expect.stringMatching(/^The token "Nightly" for Acme ends on /),
+    expect.stringMatching(/^Your token "Laptop" for Acme expires on \d+ \w+ \d{4}, \d\d:\d\d UTC$/),
+    expect.stringMatching(/^Your token "Nightly" for Acme expires on /),
   ]);
   for (const { to, text } of arrived) {
     expect(to).toMatchObject([{ address: 'chloe@example.com' }]);

@@ -33,8 +33,8 @@ function pageOf(name: string, title: string): string {
 
 const views = [
   { name: 'board', title: 'Board', of: [registry.stories.list] },
-  { name: 'story', title: 'A story with its verdicts', of: [registry.storyCollaboration.context] },
-  { name: 'holders', title: 'Who holds what', of: [registry.agents.listActive, registry.locks.list] },
+  { name: 'story', title: 'Story and reviews', of: [registry.storyCollaboration.context] },
+  { name: 'holders', title: 'Active work and locks', of: [registry.agents.listActive, registry.locks.list] },
 ] as const;
 
 const uriOf = (name: string): string => `ui://muster/${name}`;

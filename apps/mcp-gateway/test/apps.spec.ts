@@ -84,7 +84,7 @@ describeViews('a view', () => {
     await view.getByRole('radio', { name: 'Request changes' }).check();
     await view.getByRole('textbox').fill('Name the lock');
     await view.getByRole('button', { name: 'Send verdict' }).click();
-    await view.getByText('The verdict on WEB-1 is: Changes requested.').waitFor();
+    await view.getByText('Verdict on WEB-1 saved: Changes requested.').waitFor();
     const { items } = await gateway.direct(ana.me.token).reviewers.list({ storyId: 'WEB-1' });
     expect(items).toMatchObject([{ verdict: 'changes_requested', note: 'Name the lock' }]);
     await heard;

@@ -7,9 +7,9 @@ import { html } from '@muster/http';
 export function linkMail(to: string, baseUrl: string, { secret, code }: AskedLink): Mail {
   const link = `${baseUrl}/auth/link?token=${secret}`;
   const typed = shownCode(code);
-  const where = `Open it in the browser in which you asked, within ${linkMinutes} minutes. Do you read this on another device? Then type this code there:`;
+  const where = `Open the link within ${linkMinutes} minutes, in the browser in which you requested it. Or enter this code there:`;
   const why =
-    'Tell no one the code: whoever asks you for it wants to sign in as you. If you did not ask for this mail, leave it alone and nothing happens.';
+    'Don’t share the code: anyone who has it can sign in as you. If you didn’t request this e-mail, you can ignore it.';
   return {
     to,
     subject: 'Sign in to Muster',

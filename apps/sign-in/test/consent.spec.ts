@@ -68,8 +68,8 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       try {
         const page = await context.newPage();
         await page.goto(new URL(client.authorizeUrl({ redirect_uri: redirectUri }), installation.url()).href);
-        await page.getByLabel('Your e-mail address').fill(email);
-        await page.getByRole('button', { name: 'Mail me a link' }).click();
+        await page.getByLabel('E-mail address').fill(email);
+        await page.getByRole('button', { name: 'E-mail me a sign-in link' }).click();
         const onward = page.getByRole('button', { name: 'Continue with Acme Login' });
         await onward.waitFor();
         await lookAt(page, 'ways', colorScheme);

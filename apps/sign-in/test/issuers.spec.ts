@@ -96,7 +96,7 @@ describe('signing in at an issuer', () => {
     await signInAt(subject);
     const heir = newId();
     company.people.set(heir, { email: `heir@${named.domain}`, email_verified: true });
-    expect((await signInAt(heir)).text).toContain('You are in no organization here');
+    expect((await signInAt(heir)).text).toContain('You’re not in an organization here');
     expect(
       await world.rows(
         'select subject from sign_in.identities i join sign_in.accounts a on a.id = i.account_id where a.email = $1',

@@ -39,7 +39,7 @@ describe('a link', () => {
     });
     const { token } = await installation.link(email);
     const page = await browser.open(`/auth/link?token=${token}`, { 'sec-fetch-site': 'cross-site' });
-    expect([page.status, page.text]).toEqual([200, expect.stringContaining('You are nearly in')]);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('Finish signing in')]);
     const [asked] = browser.cookies.values();
     expect(await browser.submit('/auth/link/use', { token })).toMatchObject({
       status: 303,
@@ -60,7 +60,7 @@ describe('a link', () => {
     await own.submit('/auth/link', { email });
     const { token, code } = await installation.link(email);
     const page = await other.open(`/auth/link?token=${token}`);
-    expect([page.status, page.text]).toEqual([403, expect.stringContaining('Another browser asked')]);
+    expect([page.status, page.text]).toEqual([403, expect.stringContaining('requested in another browser')]);
     expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
     expect((await other.submit('/auth/code', { code })).status).toBe(422);
     // A browser with a pending link for another address cannot redeem it either.

@@ -165,7 +165,7 @@ describe('an account', () => {
     const [org] = await east.rows<{ id: string }>(`select id from orgs where name = 'Founded'`);
     expect((await browser.call(org?.id ?? '', 'session.identity')).status).toBe(200);
     await home.rows('delete from app.closed_nodes');
-    expect((await begin('Another')).text).toContain('You have an organization already');
+    expect((await begin('Another')).text).toContain('You already own an organization');
     expect(await home.rows(`select from orgs where name = 'Another'`)).toEqual([]);
   });
 });

@@ -322,7 +322,7 @@ describe('consent', () => {
     // The form must not apply to the person's remaining organization, because they were shown a different
     // one.
     const foreign = await browser.submit(at, { ...connecting, org: other.orgId });
-    expect(foreign.text).toContain('In which organization?');
+    expect(foreign.text).toContain('Choose an organization');
     const unseen = { ...form, agentName: 'C', in: 'some', [`project-${other.orgId}`]: 'on' };
     expect((await browser.submit(at, unseen)).status).toBe(422);
     expect(await connections()).toEqual([]);

@@ -235,7 +235,7 @@ describe('a client with a document of its own', () => {
     });
     const client = clientOf(installation, id);
     const { text } = await openRequest(browser, client.authorizeUrl());
-    expect(text).toContain(`<strong>Code Helper</strong> of <strong>${new URL(id).host}</strong>`);
+    expect(text).toContain(`<strong>Code Helper</strong> from <strong>${new URL(id).host}</strong>`);
     const tokens = await connect(browser, client, form);
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200);
     const { body } = await browser.call(form['org'] ?? '', 'connections.list');
@@ -306,7 +306,7 @@ describe('a device', () => {
       `${installation.url()}/oauth/device`,
     ]);
     expect((await poll(code)).body['error']).toBe('authorization_pending');
-    expect((await browser.open('/oauth/device')).text).toContain('Type the code');
+    expect((await browser.open('/oauth/device')).text).toContain('Enter the code');
     const page = await browser.submit('/oauth/device', { user_code: shown.toLowerCase() });
     for (const fact of [
       'Muster on the command line',
@@ -347,7 +347,7 @@ describe('a device', () => {
   it('has its code typed by the person, even if the link carries it', async () => {
     const { user_code: shown } = await begin();
     const { status, text } = await browser.open(`/oauth/device?user_code=${shown}&org=${people.orgId}`);
-    expect([status, text]).toEqual([200, expect.stringContaining('Type the code')]);
+    expect([status, text]).toEqual([200, expect.stringContaining('Enter the code')]);
     expect(text).not.toContain(shown);
     expect(text).not.toContain('value="connect"');
   });

@@ -40,16 +40,16 @@ describe('an invitation', () => {
     const { status, location } = await browser.open('/invitations/accept');
     expect([status, location]).toEqual([303, '/sign-in/invitations']);
     const asked = await browser.open(location);
-    expect(asked.text).toContain('Sign in with the address to which the invitation came');
+    expect(asked.text).toContain('Sign in with the e-mail address it was sent to');
     expect(asked.text).toContain('name="to" value="/sign-in/invitations"');
     await installation.signIn(email, browser);
     const page = await browser.open('/sign-in/invitations');
-    expect(page.text).toContain('Ana &#60;b&#62; invites you to <strong>Acme</strong>, as a member.');
+    expect(page.text).toContain('Ana &#60;b&#62; invited you to join <strong>Acme</strong> as a member.');
     expect(idIn(page.text)).toBe(invitation);
     const joined = await browser.submit('/invitations/join', joining(people.orgId, invitation));
     expect([joined.status, joined.location]).toEqual([303, '/sign-in/invitations?joined']);
     expect((await browser.open(joined.location)).text).toContain(
-      'You have joined. Open the organization here.',
+      'You joined the organization. Open it below.',
     );
     // No token is issued, because the person uses their session.
     const { body } = await browser.call(people.orgId, 'session.identity');
@@ -71,10 +71,14 @@ describe('an invitation', () => {
   it('of another address is shown to nobody else, and accepted by nobody else', async () => {
     const invitation = await invite('noor-elsewhere@example.com');
     const browser = await installation.signIn(email);
-    expect((await browser.open('/sign-in/invitations')).text).toContain(`No invitation to ${email} is open`);
+    expect((await browser.open('/sign-in/invitations')).text).toContain(
+      `There is no open invitation for ${email}.`,
+    );
     const { location } = await browser.submit('/invitations/join', joining(people.orgId, invitation));
     expect(location).toBe('/sign-in/invitations?refused=not_found');
-    expect((await browser.open(location)).text).toContain('There is no such invitation of your address.');
+    expect((await browser.open(location)).text).toContain(
+      'There is no such invitation for your e-mail address.',
+    );
     expect(await membersOf(people.orgId)).toEqual([]);
   });
 
@@ -107,18 +111,18 @@ describe('an invitation', () => {
   const refused: [string, string, (orgId: string, id: string) => string][] = [
     [
       'seats_exhausted',
-      'No seat is free',
+      'no seats left',
       (org) => `update subscriptions set seats = 1 where org_id = '${org}'`,
     ],
-    ['expired', 'is over', (_, id) => `update invitations set expires_at = now() where id = '${id}'`],
+    ['expired', 'has expired', (_, id) => `update invitations set expires_at = now() where id = '${id}'`],
     [
       'already_resolved',
-      'taken back',
+      'was revoked',
       (_, id) => `update invitations set state = 'revoked' where id = '${id}'`,
     ],
     [
       'policy',
-      'does not let addresses',
+      'no longer accepts e-mail addresses',
       (org) => `update orgs set policy = '{"allowedEmailDomains": ["acme.example"]}' where id = '${org}'`,
     ],
   ];
@@ -179,7 +183,7 @@ describe('an organization of one’s own', () => {
 
   it('is begun by whoever signs in, once, and its trail says by whom', async () => {
     const browser = await installation.signIn(email);
-    expect((await browser.open('/sign-in')).text).toContain('Begin an organization');
+    expect((await browser.open('/sign-in')).text).toContain('Create an organization');
     expect(await begin(browser, `Noor’s Café ${count}`)).toMatchObject({ status: 303, location: '/sign-in' });
     const { body } = await browser.open('/auth/session', { 'sec-fetch-site': 'same-origin' });
     const [organization] = body['organizations'] as { id: string; slug: string; role: string }[];
@@ -194,8 +198,8 @@ describe('an organization of one’s own', () => {
     );
     const seats = await browser.call(orgId, 'billing.seatUsage');
     expect(seats.body['usage']).toMatchObject({ purchased: 5, used: 1 });
-    expect((await begin(browser, 'Another')).text).toContain('You have an organization already.');
-    expect((await browser.open('/sign-in')).text).not.toContain('Begin an organization');
+    expect((await begin(browser, 'Another')).text).toContain('You already own an organization.');
+    expect((await browser.open('/sign-in')).text).not.toContain('Create an organization');
   });
 
   it('is one, of two that are begun at once', async () => {
@@ -215,7 +219,7 @@ describe('an organization of one’s own', () => {
     } finally {
       first.release();
     }
-    expect((await second).text).toContain('You have an organization already.');
+    expect((await second).text).toContain('You already own an organization.');
     const { body } = await browser.open('/auth/session', { 'sec-fetch-site': 'same-origin' });
     expect(body['organizations']).toHaveLength(1);
   });
@@ -240,7 +244,7 @@ describe('an organization of one’s own', () => {
   it('needs a name, a session, and a page of this origin', async () => {
     const browser = await installation.signIn(email);
     for (const name of ['', ' ', 'x'.repeat(121)])
-      expect((await begin(browser, name)).text).toContain('The name has 1 to 120 characters.');
+      expect((await begin(browser, name)).text).toContain('Enter a name of 1 to 120 characters.');
     const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     expect((await browser.submit('/auth/organization', { name: 'X' }, foreign)).status).toBe(403);
     await begin(installation.browser(), 'Of nobody');

@@ -133,7 +133,7 @@ describe('a person', () => {
     openWith({ javaScriptEnabled: false }, async (page) => {
       await byKeys(page);
       await page.goto(at('/sign-in?again'));
-      expect(await page.getByRole('button').allTextContents()).toEqual(['Mail me a link']);
+      expect(await page.getByRole('button').allTextContents()).toEqual(['E-mail me a sign-in link']);
     }),
   );
 });

@@ -53,8 +53,8 @@ const proofs = async () => {
 };
 async function make(page: Page, name = 'My laptop'): Promise<void> {
   await page.goto(at('/sign-in/passkeys'));
-  await page.getByLabel('What you call it').fill(name);
-  await page.getByRole('button', { name: 'Create a passkey' }).click();
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByRole('button', { name: 'Create passkey' }).click();
   await page.getByText(name).first().waitFor();
 }
 const signInByPasskey = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -84,11 +84,11 @@ describe('a passkey', () => {
     await make(page);
     await old();
     await page.goto(at('/sign-in/passkeys'));
-    expect(await page.getByLabel('What you call it').count()).toBe(0);
+    expect(await page.getByLabel('Name', { exact: true }).count()).toBe(0);
     const [before] = await context.cookies();
-    await page.getByRole('link', { name: 'Prove it' }).click();
+    await page.getByRole('link', { name: 'Sign in again' }).click();
     await signInByPasskey(page);
-    await page.getByLabel('What you call it').waitFor();
+    await page.getByLabel('Name', { exact: true }).waitFor();
     expect(await proofs()).toEqual(['link', 'passkey']);
     const after = (await context.cookies()).find(({ name }) => name === 'muster');
     expect(after?.value).not.toBe(before?.value);
@@ -102,17 +102,17 @@ describe('a passkey', () => {
     await page.goto(at('/sign-in'));
     await verify(false);
     await signInByPasskey(page);
-    await page.getByText('It was not finished. Try again.').waitFor();
+    await page.getByText('The passkey prompt was closed or timed out. Try again.').waitFor();
     await verify(true);
     await signInByPasskey(page);
-    await page.getByText('You are signed in').waitFor();
+    await page.getByText('You’re signed in').waitFor();
     await page.goto(at('/sign-in/passkeys'));
     await page.getByRole('button', { name: 'Remove My laptop' }).click();
-    await page.getByText('There is none yet.').waitFor();
+    await page.getByText('No passkeys yet.').waitFor();
     await context.clearCookies();
     await page.goto(at('/sign-in'));
     await signInByPasskey(page);
-    await page.getByText('This passkey is not known here.').waitFor();
+    await page.getByText('This passkey is not registered here.').waitFor();
     expect((await context.cookies()).some(({ name }) => name === 'muster')).toBe(false);
   });
 
@@ -131,8 +131,8 @@ describe('a passkey', () => {
     };
     await ofAnother('/auth/passkeys');
     await page.goto(at('/sign-in/passkeys'));
-    await page.getByRole('button', { name: 'Create a passkey' }).click();
-    await page.getByText('This passkey is not known here.').waitFor();
+    await page.getByRole('button', { name: 'Create passkey' }).click();
+    await page.getByText('This passkey is not registered here.').waitFor();
     expect(await passkeys()).toEqual([]);
     await page.unroute('**/auth/passkeys');
     await make(page);
@@ -140,7 +140,7 @@ describe('a passkey', () => {
     await context.clearCookies();
     await page.goto(at('/sign-in'));
     await signInByPasskey(page);
-    await page.getByText('This passkey is not known here.').waitFor();
+    await page.getByText('This passkey is not registered here.').waitFor();
     expect((await context.cookies()).some(({ name }) => name === 'muster')).toBe(false);
   });
 
@@ -152,7 +152,7 @@ describe('a passkey', () => {
     await page.goto(at('/sign-in'));
     await page.evaluate(`document.querySelector('#passkey [name=to]').value = '//evil.example/'`);
     await signInByPasskey(page);
-    await page.getByText('You are signed in').waitFor();
+    await page.getByText('You’re signed in').waitFor();
     expect(page.url()).toBe(at('/sign-in'));
   });
 
@@ -187,8 +187,8 @@ describe('a passkey', () => {
     await carry(await installation.signIn(email));
     const { page } = await deviceIn(context);
     await make(page);
-    await page.getByRole('button', { name: 'Create a passkey' }).click();
-    await page.getByText('This device has a passkey of yours already.').waitFor();
+    await page.getByRole('button', { name: 'Create passkey' }).click();
+    await page.getByText('This device already has a passkey for your account.').waitFor();
     expect(await passkeys()).toHaveLength(1);
   });
 
@@ -200,7 +200,7 @@ describe('a passkey', () => {
     await context.clearCookies();
     await page.goto(at('/sign-in'));
     await signInByPasskey(page);
-    await page.getByText('This passkey is not known here.').waitFor();
+    await page.getByText('This passkey is not registered here.').waitFor();
     expect(Number((await passkeys())[0]?.counter)).toBe(1000);
   });
 
@@ -214,7 +214,7 @@ describe('a passkey', () => {
       page.waitForRequest((request) => request.url().endsWith('/auth/passkey')),
       signInByPasskey(page),
     ]);
-    await page.getByText('You are signed in').waitFor();
+    await page.getByText('You’re signed in').waitFor();
     const body = sent.postData() ?? '';
     const cookie = (await sent.allHeaders())['cookie'] ?? '';
     expect(cookie).toContain('muster-passkey=');
@@ -274,7 +274,7 @@ it('runs one script, by its hash, and frames in no page', async () => {
   expect(headers['content-security-policy']).toMatch(
     /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
   );
-  expect(text).toContain('Mail me a link');
+  expect(text).toContain('E-mail me a sign-in link');
 });
 
 it('are changed after a proof that is fresh by the clock of the database, whatever the clock of the server says', async () => {

@@ -232,7 +232,7 @@ describe('what is dangerous in the wrong hands', () => {
     ]);
     expect((await browser.call(people.orgId, 'orgs.update', { name: 'Not dangerous' })).status).toBe(200);
     const page = await browser.open('/sign-in?again');
-    expect(page.text).toContain('Mail me a link');
+    expect(page.text).toContain('E-mail me a sign-in link');
     await installation.signIn(email, browser);
     expect((await make(browser)).status).toBe(200);
   });

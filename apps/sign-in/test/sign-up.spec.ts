@@ -15,7 +15,7 @@ describe.each(['invited', 'closed'] as const)('an installation that is %s', (sig
       ...[orgId, chloe.me.memberId, email],
     );
     const browser = await installation.signIn(email);
-    expect((await browser.open('/sign-in')).text).not.toContain('Begin an organization');
+    expect((await browser.open('/sign-in')).text).not.toContain('Create an organization');
     await browser.submit('/auth/organization', { name: 'Mine' });
     expect(await world.rows(`select id from orgs where name = 'Mine'`)).toEqual([]);
   });

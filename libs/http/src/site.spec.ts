@@ -42,7 +42,7 @@ describe('a site whose pages are not made yet', () => {
       expect(Number(headers.refresh)).toBeGreaterThan(0);
       expect(headers['content-type']).toMatch(/^text\/html/);
       expect(headers['cache-control']).toBe('no-store');
-      expect(body).toContain('The pages are being made');
+      expect(body).toContain('Muster is starting');
     }
     expect(faults).toEqual([]);
   });

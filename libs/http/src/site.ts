@@ -40,10 +40,10 @@ const unmade = createPageFrame({
   style: `main { max-width: 36rem; margin: 20vh auto; padding: 0 1.5rem; font: 1rem/1.6 var(--font) }
 h1 { font-size: 1.5rem }`,
 })({
-  title: 'The pages are being made',
+  title: 'Muster is starting',
   body: html`<main>
-    <h1>The pages are being made</h1>
-    <p>It takes up to a minute after a change. This page loads again by itself.</p>
+    <h1>Muster is starting</h1>
+    <p>Its pages are being built, which takes up to a minute. This page reloads automatically.</p>
   </main>`,
 });
 
@@ -57,7 +57,7 @@ export function createSite({ name, folder, logger, routes }: SiteOptions): Servi
       {
         name: 'site',
         needed: true,
-        run: async () => (isThere() ? undefined : 'the pages are being made'),
+        run: async () => (isThere() ? undefined : 'the pages are being built'),
       },
     ],
     mostInFlight,

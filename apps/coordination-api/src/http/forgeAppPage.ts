@@ -26,18 +26,18 @@ const page = (title: string, body: Html, formsTo?: string): RenderedPage =>
 
 const installing = (url: string): RenderedPage =>
   page(
-    'The GitHub App is made',
+    'GitHub App created',
     html`<p>
-        Muster has its keys. What is left is to install it where the code is, and to link those repositories
-        to projects by <code>forges.repositories.link</code>.
+        Muster has received its keys. Now install the app on your repositories. Then link the repositories to
+        projects with <code>forges.repositories.link</code>.
       </p>
-      <a class="button" href="${url}">Install it on repositories</a>`,
+      <a class="button" href="${url}">Install on repositories</a>`,
   );
 
 function fetching(): RenderedPage {
   const { headers, body } = page(
     'One moment',
-    html`<p>GitHub made the app. Muster is fetching its keys.</p>`,
+    html`<p>GitHub created the app. Muster is fetching its keys.</p>`,
   );
   return { headers: { ...headers, refresh: String(lookAgainSeconds) }, body };
 }
@@ -49,35 +49,34 @@ export function forgeAppPage(
   if (shown.state === 'made') return installing(shown.installUrl);
   if (shown.state === 'taken')
     return page(
-      'This connection has credentials',
+      'This connection already has credentials',
       html`<p>
-        Take them away by <code>forges.update</code> first, then ask for a new page with
-        <code>rotateSecret</code>.
+        Remove them with <code>forges.update</code> first. Then get a new page with <code>rotateSecret</code>.
       </p>`,
     );
   const { failure, action, manifest } = shown;
   if (isMade && failure === null) return fetching();
   return page(
-    'Make a GitHub App',
+    'Create GitHub App',
     html`${
         failure === null
           ? null
           : html`<p class="bad" role="alert">
-              The app that was made is of no use: ${failure}. Delete it at GitHub, and make another.
+              The app can’t be used: ${failure}. Delete it on GitHub and create another one.
             </p>`
       }
       <p>
-        GitHub makes an app that tells Muster of pull requests and checks, and shows the check
-        <code>muster</code>. It reads code, pull requests and checks, and writes checks. GitHub asks you
-        before it makes it.
+        This creates a GitHub App that notifies Muster of pull requests and checks, and adds the check
+        <code>muster</code>. It can read code, pull requests and checks, and write checks. GitHub asks you to
+        confirm.
       </p>
       <form action="${action}" method="post">
         <input type="hidden" name="manifest" value="${manifest}" />
-        <button>Make the app for ${organization ?? 'your own account'}</button>
+        <button>Create for ${organization ?? 'my account'}</button>
       </form>
       <form action="${path}" method="get">
         <input type="hidden" name="ticket" value="${ticket}" />
-        <label for="organization">Or of an organization at GitHub</label>
+        <label for="organization">Or for a GitHub organization</label>
         <input
           id="organization"
           name="organization"
@@ -87,7 +86,7 @@ export function forgeAppPage(
           spellcheck="false"
           value="${organization ?? ''}"
         />
-        <button class="second">Choose it</button>
+        <button class="second">Use this organization</button>
       </form>`,
     new URL(action).origin,
   );
@@ -95,7 +94,7 @@ export function forgeAppPage(
 
 export const refusedPage = (message: string): RenderedPage =>
   page(
-    'This page is over',
+    'This page has expired',
     html`<p class="bad" role="alert">${message}</p>
-      <p>An admin gets another one by <code>forges.update</code> with <code>rotateSecret</code>.</p>`,
+      <p>An admin can get a new page with <code>forges.update</code> and <code>rotateSecret</code>.</p>`,
   );

@@ -12,7 +12,7 @@ const script = `
 const byId = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 const say = (text) => { byId('problem').textContent = text; };
-if (!token) { say('The link is not whole: it has no token. Open it as it stands in the e-mail.'); byId('join').disabled = true; }
+if (!token) { say('This link is incomplete. Copy the whole link from the e-mail.'); byId('join').disabled = true; }
 byId('form').addEventListener('submit', async (event) => {
   event.preventDefault();
   say('');
@@ -29,18 +29,18 @@ byId('form').addEventListener('submit', async (event) => {
       byId('token').textContent = answer.apiToken;
       byId('form').hidden = true;
       byId('done').hidden = false;
-      document.title = byId('title').textContent = 'You are in';
+      document.title = byId('title').textContent = 'You joined';
       // Neither the history nor a bookmark needs what has been used.
       history.replaceState(null, '', location.pathname + location.search);
       byId('done').focus();
       return;
     }
     const issue = answer.details && answer.details.issues && answer.details.issues[0];
-    say(response.status === 404 ? 'This invitation is not known. A newer e-mail may have replaced it.'
-      : response.status === 409 ? 'This invitation was used or taken back.'
+    say(response.status === 404 ? 'This invitation was not found. A newer e-mail may have replaced it.'
+      : response.status === 409 ? 'This invitation was already used or was revoked.'
       : issue ? issue.path + ' ' + issue.message : answer.message);
   } catch {
-    say('There was no answer; try again.');
+    say('The server did not answer. Try again.');
   }
   byId('join').disabled = false;
 });
@@ -50,7 +50,7 @@ byId('copy').addEventListener('click', async () => {
     byId('copied').textContent = 'Copied.';
   } catch {
     getSelection().selectAllChildren(byId('token'));
-    byId('copied').textContent = 'The token is selected: copy it by the keyboard.';
+    byId('copied').textContent = 'The token is selected. Press Ctrl+C or ⌘C to copy it.';
   }
 });
 `;
@@ -58,10 +58,10 @@ byId('copy').addEventListener('click', async () => {
 /** Renders the page, which does not depend on the caller. */
 export const invitationPageOf = ({ baseUrl, docsUrl }: Addresses): RenderedPage =>
   framePage({
-    title: 'You are invited',
+    title: 'Accept invitation',
     script,
     body: html`<section>
-      <h1 id="title">You are invited</h1>
+      <h1 id="title">Accept invitation</h1>
       <noscript>
         <p>
           This page needs JavaScript. The e-mail also has a command that accepts the invitation in a terminal.
@@ -69,30 +69,29 @@ export const invitationPageOf = ({ baseUrl, docsUrl }: Addresses): RenderedPage 
       </noscript>
       <p id="problem" class="bad" role="alert"></p>
       <form id="form">
-        <p>The e-mail says who invites you, and to which organization.</p>
-        <label for="name">Your name, as the others will see it</label>
+        <p>The e-mail names the organization and the person who invited you.</p>
+        <label for="name">Your name, as others will see it</label>
         <input id="name" name="name" required maxlength="120" autocomplete="name" autofocus />
         <button id="join">Join</button>
       </form>
       <div id="done" tabindex="-1" hidden>
         <h2>Welcome, <span id="member"></span></h2>
-        <p>This is your token. Keep it like a password: it is shown now, and never again.</p>
+        <p>This is your token. Copy it now and keep it like a password. You won’t be able to see it again.</p>
         <pre id="token"></pre>
-        <button id="copy" type="button">Copy the token</button>
+        <button id="copy" type="button">Copy token</button>
         <p id="copied" class="quiet" role="status"></p>
-        <h2>What comes next</h2>
-        <p>The command line asks for the token once and keeps it:</p>
+        <h2>Next steps</h2>
+        <p>Sign in on the command line. It asks for the token once and stores it:</p>
         <pre>muster login ${baseUrl}</pre>
         <p>
-          Programs send it with each call to <code>${baseUrl}</code>, in the header
+          Programs send the token with each call to <code>${baseUrl}</code>, in the header
           <code>Authorization: Bearer …</code>.
         </p>
         ${
           docsUrl === null
             ? null
             : html`<p>
-                <a href="${docsUrl}/guides/first-ten-minutes">The first ten minutes</a> show what to do with
-                it.
+                <a href="${docsUrl}/guides/first-ten-minutes">Read the guide for your first ten minutes</a>
               </p>`
         }
       </div>

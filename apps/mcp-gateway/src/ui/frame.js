@@ -50,7 +50,7 @@ export const time = (at) =>
 function refusalIn(result) {
   const error = result.structuredContent?.error;
   if (error !== undefined) return [error.message, error.hint].filter(Boolean).join(' ');
-  return result.content?.find(({ type }) => type === 'text')?.text ?? 'The call was refused.';
+  return result.content?.find(({ type }) => type === 'text')?.text ?? 'The call failed.';
 }
 
 /** Returns true if the host allows views to call tools. */
@@ -91,9 +91,9 @@ export function begin(title, render) {
     } else if (data.id === undefined) told[data.method]?.(data.params ?? {});
     else if (data.method === 'ping' || data.method === 'ui/resource-teardown')
       post({ id: data.id, result: {} });
-    else post({ id: data.id, error: { code: -32601, message: 'A view does not answer this.' } });
+    else post({ id: data.id, error: { code: -32601, message: 'This view does not support the method.' } });
   });
-  show(el('p', { class: 'quiet', role: 'status', text: 'Waiting for the answer …' }));
+  show(el('p', { class: 'quiet', role: 'status', text: 'Loading…' }));
   const info = { name: `muster-${title}`, version: '1' };
   void ask('ui/initialize', { protocolVersion, appInfo: info, appCapabilities: {} }).then((answer) => {
     host = answer;

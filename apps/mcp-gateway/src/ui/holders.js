@@ -28,7 +28,7 @@ const mark = (state) => el('span', { class: state === 'stalled' ? 'mark warn' : 
 
 const atWork = (runs) =>
   runs.length === 0
-    ? empty('No one is at work.')
+    ? empty('No one is working on a story.')
     : table(
         ['Who', 'Story', 'State', 'Last seen'],
         runs.map(({ agent, member, storyKey, state, lastSeenAt }) => [
@@ -41,7 +41,7 @@ const atWork = (runs) =>
 
 const locked = (locks) =>
   locks.length === 0
-    ? empty('Nothing is locked.')
+    ? empty('No locks.')
     : table(
         ['Paths and names', 'Holder', 'Kind', 'Until'],
         locks.map(({ resources, holder, mode, expiresAt, reason }) => [
@@ -60,10 +60,10 @@ begin('holders', async ({ items = [], nextCursor }, args) => {
   // Only lists of locks have items with resources, or accept a `resource` argument.
   const isOfLocks = items.some((item) => item.resources !== undefined) || args.resource !== undefined;
   const found = isOfLocks ? { locks: items } : { runs: items };
-  const more = nextCursor ? empty('There are more than are shown.') : undefined;
+  const more = nextCursor ? empty('There are more entries than shown here.') : undefined;
   const draw = (note) =>
     show(
-      el('header', {}, el('h1', { text: 'Who holds what' })),
+      el('header', {}, el('h1', { text: 'Active work and locks' })),
       found.runs && [el('h2', { text: 'At work' }), atWork(found.runs)],
       found.locks && [el('h2', { text: 'Locked' }), locked(found.locks)],
       more,

@@ -8,14 +8,14 @@ const verdicts = [
 ];
 
 function reviewers(list) {
-  if (list.length === 0) return el('p', { class: 'quiet', text: 'No reviewer is asked.' });
+  if (list.length === 0) return el('p', { class: 'quiet', text: 'No reviewers.' });
   const row = ({ reviewer, verdict, stale, note }) =>
     el(
       'li',
       {},
       el('strong', { text: reviewer.name ?? reviewer.member?.name ?? reviewer.agent?.name }),
       el('span', { class: verdict === 'changes_requested' ? 'mark warn' : 'mark', text: label(verdict) }),
-      stale && el('span', { class: 'mark warn', text: 'Stale' }),
+      stale && el('span', { class: 'mark warn', text: 'Outdated' }),
       note && el('p', { class: 'note', text: note }),
     );
   return el('ul', { class: 'rows' }, list.map(row));
@@ -36,10 +36,10 @@ function ownVerdict(key) {
     const given = note.value.trim();
     button.disabled = true;
     said.className = 'quiet';
-    said.textContent = 'Sending …';
+    said.textContent = 'Sending…';
     try {
       await call('reviewers_setVerdict', { storyId: key, verdict, ...(given !== '' && { note: given }) });
-      said.textContent = `The verdict on ${key} is: ${label(verdict)}.`;
+      said.textContent = `Verdict on ${key} saved: ${label(verdict)}.`;
       const why = given === '' ? '' : `, with the note: ${given}`;
       tellModel(`A person set the verdict "${verdict}" on ${key}${why}.`);
     } catch (failure) {
@@ -53,7 +53,7 @@ function ownVerdict(key) {
     'div',
     { class: 'own' },
     el('fieldset', {}, el('legend', { text: 'Your verdict' }), choices),
-    el('label', { for: 'note', text: 'Note (needed where you request changes)' }),
+    el('label', { for: 'note', text: 'Note (required to request changes)' }),
     note,
     el('button', { type: 'button', text: 'Send verdict', on: { click: send } }),
     said,
@@ -85,6 +85,6 @@ begin('story', ({ story, spec, readiness, execution, reviewers: asked }, args) =
     el('h2', { text: 'Spec' }),
     spec?.content
       ? el('pre', { tabindex: '0', 'aria-label': 'Spec', text: spec.content })
-      : el('p', { class: 'quiet', text: 'No spec is written, or it was not asked for.' }),
+      : el('p', { class: 'quiet', text: 'There is no spec, or it was not requested.' }),
   );
 });

@@ -25,8 +25,8 @@ const flowMinutes = 15;
 /** Reasons why an identity may not sign in, as shown to the person. */
 const refusals = {
   address: (name: string) =>
-    `${name} does not say which verified e-mail address of its own you have. Ask the admins of your organization.`,
-  unknown: () => 'You are in no organization here. Ask to be invited to your address.',
+    `${name} didn’t provide a verified e-mail address of your organization. Ask an admin of your organization for help.`,
+  unknown: () => 'You’re not in an organization here. Ask an admin to invite your e-mail address.',
 } as const;
 type Refusal = keyof typeof refusals;
 

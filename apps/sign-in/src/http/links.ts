@@ -35,7 +35,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     const to = pathWithin(named, config.HOME_PATH);
     const parsed = EmailAddress.safeParse(typed.trim());
     if (!parsed.success) {
-      const problem = 'This is no e-mail address.';
+      const problem = 'Enter a valid e-mail address.';
       return sendPage(reply, signInPage(ways, { to, email: typed.slice(0, 320), problem }));
     }
     const email = parsed.data;
@@ -85,7 +85,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     const nonce = cookies.read(request, 'link');
     const proven = await inSignIn(pool, (db) => useCode(db, code, nonce));
     if (proven !== undefined) return signIn(request, reply, proven);
-    const why = 'The code does not fit, or is over. After three codes that do not fit, ask for another mail.';
+    const why = 'This code is wrong or has expired. After three wrong codes, request a new e-mail.';
     return sendPage(reply, mailPage(why));
   });
 

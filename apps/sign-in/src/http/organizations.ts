@@ -45,11 +45,11 @@ export const sendHome = async (
 
 /** Reasons why an invitation was not accepted, as shown to the person. */
 const refusals: Readonly<Record<string, string>> = {
-  seats_exhausted: 'No seat is free there. Ask the person who invited you to have one added.',
-  policy: 'The organization does not let addresses of this domain in any more.',
-  expired: 'The invitation is over. Ask for another one.',
-  already_resolved: 'The invitation was used, or taken back.',
-  not_found: 'There is no such invitation of your address.',
+  seats_exhausted: 'The organization has no seats left. Ask the person who invited you to add one.',
+  policy: 'The organization no longer accepts e-mail addresses of this domain.',
+  expired: 'The invitation has expired. Ask for a new one.',
+  already_resolved: 'The invitation was already used or was revoked.',
+  not_found: 'There is no such invitation for your e-mail address.',
 };
 
 export function addOrganizations(app: FastifyInstance, around: Parts): void {
@@ -62,7 +62,7 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
     const account = await accountOf(request);
     if (account === null) {
       if (config.SIGN_UP === 'closed') return reply.redirect('/invitations/accept?without=account', 303);
-      const note = 'You are invited. Sign in with the address to which the invitation came.';
+      const note = 'You have an invitation. Sign in with the e-mail address it was sent to.';
       return sendPage(reply, signInPage(ways, { to: invitationsPath, note }));
     }
     const { refused, joined } = queryOf(request);
@@ -71,9 +71,9 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
       return sendHome(around, reply, account, { problem });
     }
     if (joined !== undefined)
-      return sendHome(around, reply, account, { note: 'You have joined. Open the organization here.' });
+      return sendHome(around, reply, account, { note: 'You joined the organization. Open it below.' });
     const invitations = await inSignIn(pool, (db) => listInvitations(db, account.id));
-    const none = `No invitation to ${account.email} is open. If it came to another address, sign out and sign in with that.`;
+    const none = `There is no open invitation for ${account.email}. If it was sent to another address, sign out and use that address.`;
     return sendHome(around, reply, account, { note: invitations.length === 0 ? none : null });
   });
 
@@ -85,11 +85,11 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
     const { name: typed = '' } = formOf(request);
     const name = OrgName.safeParse(typed);
     if (!name.success)
-      return sendHome(around, reply, account, { problem: 'The name has 1 to 120 characters.', typed });
+      return sendHome(around, reply, account, { problem: 'Enter a name of 1 to 120 characters.', typed });
     const facts = { requestId: request.id, ...browserOf(request) };
     const begun = await beginOrganization(pool, account, { name: name.data }, facts);
     return begun === 'owner'
-      ? sendHome(around, reply, account, { problem: 'You have an organization already.', typed })
+      ? sendHome(around, reply, account, { problem: 'You already own an organization.', typed })
       : reply.redirect('/sign-in', 303);
   });
 }

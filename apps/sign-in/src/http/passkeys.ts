@@ -35,7 +35,7 @@ import { ProofOfPasskey, RegisteredPasskey } from './passkey-bodies.ts';
 import { type Parts } from './parts.ts';
 import { browserOf } from './requests.ts';
 
-const doesNotFit = 'This is no passkey.';
+const doesNotFit = 'Not a valid passkey.';
 
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply
@@ -118,7 +118,7 @@ function addPage(app: FastifyInstance, site: Site): void {
     const name = PasskeyName.safeParse(typed);
     if (!name.success) {
       const passkeys = await inSignIn(pool, (db) => listPasskeys(db, session.account.id));
-      const problem = 'A name has 1 to 120 characters.';
+      const problem = 'Enter a name of 1 to 120 characters.';
       return sendPage(
         reply,
         passkeysPage(session.account, passkeys, { mayChange: session.isFresh, problem }),
@@ -179,7 +179,8 @@ function addRegistration(app: FastifyInstance, site: Site): void {
     const passkey = { credentialId: id, publicKey, counter, name, isSynced: credentialBackedUp };
     const transports = credential.transports ?? [];
     const isKept = await inSignIn(pool, (db) => keepPasskey(db, account.id, { ...passkey, transports }));
-    if (!isKept) throw badRequest('This passkey is known already, or there are too many.');
+    if (!isKept)
+      throw badRequest('This passkey already exists, or you have reached the maximum number of passkeys.');
     tell(site, request, account, 'added', name);
     cookies.clear(reply, 'passkey');
     return sendJson(reply, { to: passkeysPath });

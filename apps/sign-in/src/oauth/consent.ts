@@ -75,11 +75,11 @@ function grantable({ scopes, client }: Asked, role: OwnOrganization['role']): Gi
 }
 
 const problems: Readonly<Record<Unconnected, string>> = {
-  member: 'You are no member of this organization any more.',
-  agent: 'This agent is retired, or not yours.',
-  role: 'Your role does not allow that much.',
-  projects: 'One of these projects is not there any more, or not for you to see.',
-  limit: 'You have 100 connections already. End one that you do not need.',
+  member: 'You’re no longer a member of this organization.',
+  agent: 'This agent is retired or belongs to someone else. Choose another one.',
+  role: 'Your role doesn’t allow this access. Choose less access.',
+  projects: 'One of these projects was deleted, or you no longer have access to it.',
+  limit: 'You already have 100 connections. Disconnect one that you no longer need.',
 };
 
 /** Returns the URL of the page, or of the page that contained the submitted form. */
@@ -104,7 +104,7 @@ type Offer = Pick<ConsentFacts, 'organization' | 'hasOthers' | 'agents' | 'proje
 /** A response other than the consent page. */
 type Detour = { readonly page: Page } | { readonly goTo: string };
 
-const nothingPage = (text: string): Page => refusedPage('Nothing to connect to', text, 403);
+const nothingPage = (text: string): Page => refusedPage('Can’t connect', text, 403);
 
 /** Returns the organization to connect to; or a page, if the person must choose one or belongs to none. */
 async function organizationOf(
@@ -117,7 +117,7 @@ async function organizationOf(
   const [only] = organizations;
   if (only === undefined)
     return {
-      page: nothingPage('You are in no organization yet. An invitation to your address lets you into one.'),
+      page: nothingPage('You’re not in an organization yet. Ask an admin to invite your e-mail address.'),
     };
   // A form for an organization that the person has left since must not apply to another one.
   const wanted = org ?? (organizations.length === 1 ? only.id : undefined);
@@ -152,11 +152,11 @@ function termsIn(
 ): Pick<NewConnection, 'scopes' | 'projectIds' | 'days'> | string {
   const most = scopes.find((scope) => scope === form['scope']);
   const days = connectionDays.find((one) => String(one) === form['days']);
-  if (most === undefined || days === undefined) return 'Say what it may do, and for how long.';
-  if (form['in'] !== 'some' && form['in'] !== 'all') return 'Choose the projects that it may work in.';
+  if (most === undefined || days === undefined) return 'Choose the access and when it expires.';
+  if (form['in'] !== 'some' && form['in'] !== 'all') return 'Choose the projects it can access.';
   const isBound = form['in'] === 'some';
   const chosen = projects.filter(({ id }) => form[`project-${id}`] !== undefined).map(({ id }) => id);
-  if (isBound && chosen.length === 0) return 'Choose at least one project, or all of them.';
+  if (isBound && chosen.length === 0) return 'Select at least one project, or choose all projects.';
   return {
     scopes: clientScopes.slice(0, clientScopes.indexOf(most) + 1),
     projectIds: isBound ? chosen : null,

@@ -146,8 +146,8 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
 }
 
 const renderError: Configuration['renderError'] = (ctx, { error, error_description: why }) => {
-  const text = `${why ?? error}. Begin again in the program that sent you here.`;
-  const { body, headers } = renderPage(refusedPage('This did not work', text, ctx.status));
+  const text = `${why ?? error}. Return to the program that sent you here and start again.`;
+  const { body, headers } = renderPage(refusedPage('Something went wrong', text, ctx.status));
   ctx.set(headers);
   ctx.body = body;
 };

@@ -40,8 +40,8 @@ const kept: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/au
 const moreOfKept = 10;
 
 const overPage = refusedPage(
-  'This is over',
-  'The program that sent you here waits no more, or asked in another browser. Begin again there.',
+  'Request expired',
+  'This request has expired or was started in another browser. Return to the program that sent you here and start again.',
   410,
 );
 
@@ -106,7 +106,7 @@ const askingOf = (
   { clientName, clientId }: { readonly clientName?: string | undefined; readonly clientId: string },
   from: { readonly redirectUri: string } | { readonly device: AskingDevice },
 ): AskingClient => ({
-  name: clientName?.slice(0, 120) ?? 'a program without a name',
+  name: clientName?.slice(0, 120) ?? 'Unnamed program',
   host: clientId === 'muster-cli' ? 'this installation' : hostOf(clientId),
   backTo: 'device' in from ? null : placeOf(from.redirectUri),
   device: 'device' in from ? from.device : null,
@@ -182,7 +182,7 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
   const { provider, config, pool, throttle } = parts;
   const action = '/oauth/device';
   const { api } = resourcesOf(config.baseUrl);
-  const unknown = 'This code is wrong or has expired. Check it, or let the program show a new one.';
+  const unknown = 'This code is wrong or has expired. Check it, or get a new one from the program.';
 
   async function askedBy(typed: string): Promise<(Asked & { readonly code: string }) | undefined> {
     const code = readCode(typed);

@@ -39,12 +39,12 @@ const whoAsks = ({ name, host, backTo, device }: AskingClient): Html => html`
   <p class="wide">
     ${
       host === null
-        ? html`A program that calls itself <strong>${name}</strong> asks to work for you. No one vouches for
-            the name: go on only if you started it yourself, just now.`
-        : html`<strong>${name}</strong> of <strong>${host}</strong> asks to work for you.`
+        ? html`<strong>${name}</strong> wants to access your organization. The program chose this name itself
+            and it is not verified. Continue only if you just started the program yourself.`
+        : html`<strong>${name}</strong> from <strong>${host}</strong> wants to access your organization.`
     }
   </p>
-  ${backTo === null ? null : html`<p class="quiet wide">The answer goes to ${backTo}.</p>`}
+  ${backTo === null ? null : html`<p class="quiet wide">You will be sent back to ${backTo}.</p>`}
   ${device === null ? null : deviceOriginPart(device)}
 `;
 
@@ -55,8 +55,8 @@ const words: Readonly<Record<'read' | 'write' | 'admin', string>> = {
 };
 
 const scopeHints: Readonly<Record<'read' | 'write' | 'admin', string>> = {
-  read: 'It can view the chosen projects but cannot change anything.',
-  write: 'It can also create and change stories, comment, and take on work.',
+  read: 'It can view the selected projects but can’t change anything.',
+  write: 'It can also create and change stories, comment, and work on stories.',
   admin: 'It can also manage projects, teams and organization settings.',
 };
 
@@ -87,8 +87,8 @@ function projectsPart({ projects, typed }: ConsentFacts): Html {
   const chosen = typed['in'] ?? (projects.length === 0 ? 'all' : fallback);
   const isPreselected = areFew && typed['in'] === undefined;
   return html`<fieldset>
-    <legend>In which projects</legend>
-    ${projects.length === 0 ? null : choice({ name: 'in', value: 'some' }, chosen === 'some', 'Only these projects', 'It cannot see any other project.')}
+    <legend>Projects</legend>
+    ${projects.length === 0 ? null : choice({ name: 'in', value: 'some' }, chosen === 'some', 'Only selected projects', 'It can’t see any other project.')}
     <div class="within">
       ${projects.map(({ id, key, name }) =>
         choice(
@@ -98,7 +98,7 @@ function projectsPart({ projects, typed }: ConsentFacts): Html {
         ),
       )}
     </div>
-    ${choice({ name: 'in', value: 'all' }, chosen === 'all', 'All projects', 'It can use every project that you can see, including future ones.')}
+    ${choice({ name: 'in', value: 'all' }, chosen === 'all', 'All projects', 'It can access every project that you can see, including future ones.')}
   </fieldset>`;
 }
 
@@ -118,12 +118,12 @@ export function consentPage(facts: ConsentFacts): Page {
       <form method="post" action="${facts.action}">
         ${hiddenFields(facts.hidden)}
         <input type="hidden" name="org" value="${organization.id}" />
-        <p class="wide">In <strong>${organization.name}</strong></p>
+        <p class="wide">Organization: <strong>${organization.name}</strong></p>
         ${facts.hasOthers ? html`<p><button class="second" form="organizations">Choose another organization</button></p>` : null}
         <fieldset>
-          <legend>As which agent of yours</legend>
-          ${agents.map(({ id, name }) => choice({ name: 'agent', value: id }, agent === id, name, 'Its work appears under the name of this agent.'))}
-          ${choice({ name: 'agent', value: 'new' }, agent === 'new', 'A new one, called:', 'Muster creates this agent for you, and its work appears under this name.')}
+          <legend>Agent</legend>
+          ${agents.map(({ id, name }) => choice({ name: 'agent', value: id }, agent === id, name, 'Its activity appears under this agent’s name.'))}
+          ${choice({ name: 'agent', value: 'new' }, agent === 'new', 'New agent', 'Muster creates an agent for you. Its activity appears under this name.')}
           <div class="within">
             <input
               name="agentName"
@@ -135,24 +135,24 @@ export function consentPage(facts: ConsentFacts): Page {
         </fieldset>
         ${projectsPart(facts)}
         <fieldset>
-          <legend>To do what</legend>
+          <legend>Access</legend>
           ${scopes.map((one) => choice({ name: 'scope', value: one }, scope === one, words[one], scopeHints[one]))}
         </fieldset>
-        <label for="days">For how long</label>
+        <label for="days">Expires after</label>
         <select id="days" name="days" aria-describedby="days-hint">
           ${connectionDays.map(
             (one) =>
               html`<option value="${one}" ${String(one) === days ? html`selected` : null}>
-                ${one === 1 ? 'one day' : `${one} days`}
+                ${one === 1 ? '1 day' : `${one} days`}
               </option>`,
           )}
         </select>
-        <p id="days-hint" class="quiet">After that, it has to ask you again.</p>
+        <p id="days-hint" class="quiet">After that, it has to ask for access again.</p>
         <button name="answer" value="connect">Connect</button>
-        <button class="second" name="answer" value="refuse">Do not connect</button>
+        <button class="second" name="answer" value="refuse">Cancel</button>
       </form>
       <form id="organizations" method="post" action="${facts.action}">${hiddenFields(facts.hidden)}</form>
-      <p class="quiet">It never does more than you may, nor what is yours alone. You end it at any time.</p>
+      <p class="quiet">It never has more access than you do. You can disconnect it at any time.</p>
     </section>`,
   };
 }
@@ -167,7 +167,7 @@ export const organizationPage = (
   body: html`<section>
     <h1>Connect ${client.name}</h1>
     ${whoAsks(client)}
-    <h2>In which organization?</h2>
+    <h2>Choose an organization</h2>
     <form method="post" action="${action}">
       ${hiddenFields(hidden)}
       <ul>

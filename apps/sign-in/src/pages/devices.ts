@@ -17,12 +17,12 @@ export const deviceOriginPart = ({ code, ip, userAgent }: AskingDevice): Html =>
     <dd><strong>${code}</strong></dd>
     <dt>Requested from</dt>
     <dd>${ip ?? 'an unknown address'}</dd>
-    <dt>Program, as it describes itself</dt>
+    <dt>Program (self-reported)</dt>
     <dd>${userAgent ?? 'unknown'}</dd>
   </dl>
   <p class="bad">
-    Connect only if you started this yourself, just now. If someone sent you the link or the code, choose “Do
-    not connect”: otherwise they get access to your organization.
+    Connect only if you just started this yourself. If someone sent you the link or the code, choose Cancel.
+    Otherwise, they get access to your organization.
   </p>
 `;
 
@@ -32,7 +32,7 @@ export const devicePage = (code: string, problem: string | null): Page => ({
   body: html`<section>
     <h1>Connect a device</h1>
     <p>
-      Type the code that your program shows. Never type a code that someone sent you: it would give them
+      Enter the code that your program shows. Never enter a code that someone sent you: it would give them
       access to your organization.
     </p>
     ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
@@ -59,6 +59,6 @@ export const deviceDonePage = (clientName: string, isConnected: boolean): Page =
   title: isConnected ? `${clientName} is connected` : 'Not connected',
   body: html`<section>
     <h1>${isConnected ? `${clientName} is connected` : 'Not connected'}</h1>
-    <p>You can close this page, and go back to the program.</p>
+    <p>You can close this page and return to the program.</p>
   </section>`,
 });

@@ -24,7 +24,7 @@ export const waysPage = (going: Going, providers: readonly NamedProvider[]): Pag
   title: 'Sign in',
   body: html`<section>
     <h1>Sign in</h1>
-    <p class="wide">As ${going.email}.</p>
+    <p class="wide">Signing in as ${going.email}</p>
     ${providers.map(({ id, name, orgName }) =>
       issuerForm(going, id, `Continue with ${name}${providers.length > 1 ? `, for ${orgName}` : ''}`),
     )}
@@ -32,44 +32,42 @@ export const waysPage = (going: Going, providers: readonly NamedProvider[]): Pag
       <input type="hidden" name="email" value="${going.email}" />
       <input type="hidden" name="to" value="${going.to}" />
       <input type="hidden" name="by" value="mail" />
-      <button class="second">Mail me a link instead</button>
+      <button class="second">E-mail me a link instead</button>
     </form>
     <p class="quiet">
-      An organization may let in only who came by its own sign-in. <a href="/sign-in">Another address</a>
+      Some organizations require their own sign-in. <a href="/sign-in">Use another e-mail address</a>
     </p>
   </section>`,
 });
 
 /** Renders the page that leads to an issuer; browsers continue automatically. */
 export const leadOnPage = (name: string, address: string): Page => ({
-  title: 'On to your sign-in',
+  title: 'Continue to sign-in',
   body: html`<section>
-    <h1>On to ${name}</h1>
-    <p><a class="button" href="${address}">Go on</a></p>
-    <p class="quiet">If your browser does not go on by itself.</p>
+    <h1>Continue to ${name}</h1>
+    <p>Your browser should open it now. If it doesn’t, use this button.</p>
+    <p><a class="button" href="${address}">Open ${name}</a></p>
   </section>`,
 });
 
 export const issuerOverPage: Page = {
-  title: 'Signing in is over',
+  title: 'Sign-in expired',
   status: 410,
   body: html`<section>
-    <h1>This took too long, or was done</h1>
-    <p>
-      Signing in at your organization is good once, for a quarter of an hour, in the browser that began it.
-    </p>
-    <p><a class="button" href="/sign-in">Begin again</a></p>
+    <h1>This sign-in has expired</h1>
+    <p>A sign-in can be used once, within 15 minutes, in the browser that started it.</p>
+    <p><a class="button" href="/sign-in">Sign in again</a></p>
   </section>`,
 };
 
 const noAnswer =
-  'It gave no answer that fits, or you stopped there. Try again, or have a link mailed to you.';
+  'You canceled the sign-in, or the answer was not valid. Try again, or sign in with a link by e-mail.';
 
 export const issuerProblemPage = (name: string, text: string = noAnswer): Page => ({
-  title: 'You could not be signed in',
+  title: 'Sign-in failed',
   status: 403,
   body: html`<section>
-    <h1>You could not be signed in by ${name}</h1>
+    <h1>${name} could not sign you in</h1>
     <p>${text}</p>
     <p><a class="button" href="/sign-in">Sign in</a></p>
   </section>`,
@@ -83,21 +81,22 @@ export function askedProofsPage(asked: readonly AskedProof[], going: Going, { pa
   );
   const nothing = named.length === 0 && !requiresPasskey;
   return {
-    title: 'One more proof',
+    title: 'Additional sign-in required',
     ...(passkeys && requiresPasskey && { script: passkeyScript }),
     body: html`<section>
-      <h1>${orgName} asks for more</h1>
-      ${nothing ? html`<p>You can go in as you are.</p>` : null}
+      <h1>${orgName} requires an additional sign-in</h1>
+      ${nothing ? html`<p>You already meet the requirements and can continue.</p>` : null}
       ${
         named.length === 0
           ? null
-          : html`<p>It lets in only who was signed in by its own sign-in.</p>
+          : html`<p>Its members must sign in through its identity provider.</p>
               ${named.map(({ id, name }) => issuerForm(going, id, `Continue with ${name}`))}`
       }
       ${
         requiresPasskey
           ? html`<p>
-                It lets in only who showed a passkey. Have you none? <a href="/sign-in/passkeys">Make one</a>
+                Its members must sign in with a passkey. Don’t have one yet?
+                <a href="/sign-in/passkeys">Create a passkey</a>
               </p>
               ${passkeys ? passkeyButton(going.to) : null}`
           : null

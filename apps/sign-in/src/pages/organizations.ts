@@ -27,10 +27,10 @@ const line = ({ name, slug, role }: OwnOrganization): Html =>
 
 function organizationsPart({ organizations, invitations, home }: HomeFacts): Html {
   if (organizations.length === 0) {
-    const where = 'You are in no organization yet.';
+    const where = 'You’re not in an organization yet.';
     return invitations.length > 0
       ? html`<p>${where}</p>`
-      : html`<p>${where} An invitation to this address lets you into one.</p>`;
+      : html`<p>${where} Ask an admin to invite this e-mail address.</p>`;
   }
   // Without a separate home page there is nothing to link to.
   const entry = (organization: OwnOrganization): Html =>
@@ -49,14 +49,14 @@ const invitationsPart = (invitations: readonly OwnInvitation[]): Html | null =>
   invitations.length === 0
     ? null
     : html`<section>
-        <h2>You are invited</h2>
+        <h2>Invitations</h2>
         ${invitations.map(
           ({ id, orgId, orgName, role, invitedBy }) =>
             html`<form method="post" action="/invitations/join">
               <input type="hidden" name="organization" value="${orgId}" />
               <input type="hidden" name="invitation" value="${id}" />
               <p class="wide">
-                ${invitedBy} invites you to <strong>${orgName}</strong>, as ${articles[role]}.
+                ${invitedBy} invited you to join <strong>${orgName}</strong> as ${articles[role]}.
               </p>
               <button>Join ${orgName}</button>
             </form>`,
@@ -65,9 +65,9 @@ const invitationsPart = (invitations: readonly OwnInvitation[]): Html | null =>
 
 const beginPart = (typed: string): Html =>
   html`<section>
-    <h2>Begin an organization</h2>
+    <h2>Create an organization</h2>
     <form method="post" action="/auth/organization">
-      <label for="organization">Its name</label>
+      <label for="organization">Name</label>
       <input
         id="organization"
         name="name"
@@ -76,20 +76,20 @@ const beginPart = (typed: string): Html =>
         autocomplete="organization"
         value="${typed}"
       />
-      <button class="second">Begin it</button>
+      <button class="second">Create organization</button>
     </form>
-    <p class="quiet">You own it. It is free for five people.</p>
+    <p class="quiet">You will be its owner. It is free for up to five people.</p>
   </section>`;
 
 export const homePage = (facts: HomeFacts): Page => ({
   title: 'Your organizations',
   status: facts.problem === null ? 200 : 422,
   body: html`<section>
-      <h1>You are signed in</h1>
+      <h1>You’re signed in</h1>
       ${problem(facts.problem)} ${facts.note === null ? null : html`<p role="status">${facts.note}</p>`}
-      <p class="wide">As ${facts.account.name}, ${facts.account.email}.</p>
+      <p class="wide">${facts.account.name} (${facts.account.email})</p>
       ${organizationsPart(facts)}
-      ${facts.passkeys ? html`<p><a href="${passkeysPath}">Your passkeys</a></p>` : null}
+      ${facts.passkeys ? html`<p><a href="${passkeysPath}">Manage passkeys</a></p>` : null}
       <form method="post" action="/auth/sign-out"><button class="second">Sign out</button></form>
     </section>
     ${invitationsPart(facts.invitations)} ${facts.mayBegin ? beginPart(facts.typed) : null}`,

@@ -37,7 +37,7 @@ export const signInPage = (
       ${problem(why ?? null)} ${note === undefined ? null : html`<p>${note}</p>`}
       <form method="post" action="/auth/link">
         <input type="hidden" name="to" value="${to}" />
-        <label for="email">Your e-mail address</label>
+        <label for="email">E-mail address</label>
         <input
           id="email"
           name="email"
@@ -48,16 +48,16 @@ export const signInPage = (
           value="${email}"
           autofocus
         />
-        <button>Mail me a link</button>
+        <button>E-mail me a sign-in link</button>
       </form>
       ${passkeys ? passkeyButton(to) : null}
-      <p class="quiet">No password: the link in the mail lets you in.</p>
+      <p class="quiet">You don’t need a password. We e-mail you a link that signs you in.</p>
     </section>
     ${
       demo === null
         ? null
         : html`<section>
-            <h2>A demo on this machine</h2>
+            <h2>Demo on this computer</h2>
             <form method="post" action="/auth/demo">
               <input type="hidden" name="to" value="${to}" />
               <button class="second">Sign in as ${demo}</button>
@@ -67,17 +67,17 @@ export const signInPage = (
 });
 
 export const mailPage = (why: string | null): Page => ({
-  title: 'Look into your mail',
+  title: 'Check your e-mail',
   status: why === null ? 200 : 422,
   body: html`<section>
-    <h1>Look into your mail</h1>
+    <h1>Check your e-mail</h1>
     <p>
-      If the address may sign in here, a mail is on its way. Open its link in this browser, within
+      If this address can sign in here, we have sent it a link. Open the link in this browser within
       ${linkMinutes} minutes.
     </p>
     ${problem(why)}
     <form method="post" action="/auth/code">
-      <label for="code">Or type the code that the mail has</label>
+      <label for="code">Or enter the code from the e-mail</label>
       <input
         id="code"
         class="code"
@@ -88,10 +88,11 @@ export const mailPage = (why: string | null): Page => ({
         autocapitalize="characters"
         spellcheck="false"
       />
-      <button>Sign in with the code</button>
+      <button>Sign in with code</button>
     </form>
     <p class="quiet">
-      No mail after some minutes? <a href="/sign-in">Ask again</a>, and look whether the address is right.
+      No e-mail after a few minutes? Check the address and your spam folder, or
+      <a href="/sign-in">request another one</a>.
     </p>
   </section>`,
 });
@@ -99,7 +100,7 @@ export const mailPage = (why: string | null): Page => ({
 export const linkPage = (token: string): Page => ({
   title: 'Sign in',
   body: html`<section>
-    <h1>You are nearly in</h1>
+    <h1>Finish signing in</h1>
     <form method="post" action="/auth/link/use">
       <input type="hidden" name="token" value="${token}" />
       <button autofocus>Sign in</button>
@@ -108,26 +109,23 @@ export const linkPage = (token: string): Page => ({
 });
 
 export const elsewherePage: Page = {
-  title: 'Another browser asked',
+  title: 'Open the link in the other browser',
   status: 403,
   body: html`<section>
-    <h1>Another browser asked for this link</h1>
-    <p>
-      It signs in no one here, so that a link that went astray is of no use. Go back to the browser in which
-      you asked, and type the code there that the mail has.
-    </p>
-    <p>To sign in here, <a href="/sign-in">ask here</a>.</p>
-    <p class="quiet">Did you not ask at all? Then leave the mail alone, and tell no one the code.</p>
+    <h1>This link was requested in another browser</h1>
+    <p>For your security, it works only there. Go back to that browser and enter the code from the e-mail.</p>
+    <p>To sign in here instead, <a href="/sign-in">request a new link</a>.</p>
+    <p class="quiet">If you didn’t request this, ignore the e-mail and don’t share the code with anyone.</p>
   </section>`,
 };
 
 export const overPage: Page = {
-  title: 'The link is over',
+  title: 'Link expired',
   status: 410,
   body: html`<section>
-    <h1>This link is over</h1>
-    <p>A link is good once, and for ${linkMinutes} minutes.</p>
-    <p><a class="button" href="/sign-in">Ask for another one</a></p>
+    <h1>This link has expired</h1>
+    <p>A link can be used once, within ${linkMinutes} minutes.</p>
+    <p><a class="button" href="/sign-in">Request a new link</a></p>
   </section>`,
 };
 

@@ -13,7 +13,7 @@ const post = async (path, body) => {
     method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
   });
   const said = await answer.json();
-  if (!answer.ok) throw new Error(said.status === 401 ? 'This passkey is not known here.' : said.message);
+  if (!answer.ok) throw new Error(said.status === 401 ? 'This passkey is not registered here.' : said.message);
   return said;
 };
 const make = async () => {
@@ -38,8 +38,8 @@ if (form && can) {
       location.assign(to);
     } catch (error) {
       const isLeft = error.name === 'NotAllowedError' || error.name === 'AbortError';
-      say(isLeft ? 'It was not finished. Try again.'
-        : error.name === 'InvalidStateError' ? 'This device has a passkey of yours already.'
+      say(isLeft ? 'The passkey prompt was closed or timed out. Try again.'
+        : error.name === 'InvalidStateError' ? 'This device already has a passkey for your account.'
         : error.message);
       button.disabled = false;
     }

@@ -22,16 +22,16 @@ const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: Passkey, mayChange
     <div>
       ${name}<br />
       <span class="quiet"
-        >${isSynced ? 'on your devices' : 'on one device'}, made ${day(createdAt)},
+        >${isSynced ? 'synced' : 'this device only'}, created ${day(createdAt)},
         ${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</span
       >
       <details>
         <summary>Rename ${name}</summary>
         <form method="post" action="/auth/passkeys/rename">
           <input type="hidden" name="passkey" value="${id}" />
-          <label for="name-${id}">Another name</label>
+          <label for="name-${id}">New name</label>
           <input id="name-${id}" name="name" value="${name}" required maxlength="120" />
-          <button class="second">Save the name</button>
+          <button class="second">Save name</button>
         </form>
       </details>
       ${
@@ -65,12 +65,12 @@ export const passkeysPage = (
   body: html`<section>
       <h1>Your passkeys</h1>
       <p class="wide">
-        Of ${account.email}. A passkey signs you in by your finger, face or PIN, without a mail.
+        For ${account.email}. Sign in with a fingerprint, your face or a PIN, without an e-mail.
       </p>
       ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
       ${
         passkeys.length === 0
-          ? html`<p>There is none yet.</p>`
+          ? html`<p>No passkeys yet.</p>`
           : html`<ul>
               ${passkeys.map((passkey) => entry(passkey, mayChange))}
             </ul>`
@@ -83,14 +83,14 @@ export const passkeysPage = (
           ? html`<h2>Create a passkey</h2>
               <form id="passkey" data-does="make" hidden>
                 <p id="passkey-problem" class="bad" role="alert"></p>
-                <label for="name">What you call it</label>
+                <label for="name">Name</label>
                 <input id="name" name="name" required maxlength="120" value="This device" />
-                <button>Create a passkey</button>
+                <button>Create passkey</button>
               </form>
-              <p class="quiet">It needs a browser that has passkeys, and its scripts.</p>`
-          : html`<h2>Change them</h2>
-              <p>To make or remove a passkey, prove once more that it is you.</p>
-              <p><a class="button" href="/sign-in?again&amp;to=${passkeysPath}">Prove it</a></p>`
+              <p class="quiet">Your browser must support passkeys and allow JavaScript.</p>`
+          : html`<h2>Confirm it’s you</h2>
+              <p>Sign in again before you create or remove a passkey.</p>
+              <p><a class="button" href="/sign-in?again&amp;to=${passkeysPath}">Sign in again</a></p>`
       }
     </section>`,
 });

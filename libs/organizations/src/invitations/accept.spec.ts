@@ -58,7 +58,7 @@ describe('the e-mail of an invitation', () => {
     const people = await world.org();
     const { invitation } = await people.ben.members.invite({ email: 'noor@example.com' });
     const mail = await mailOf(people.orgId, invitation.id);
-    expect(mail).toMatchObject({ to: 'noor@example.com', subject: 'Ben invites you to Acme on Muster' });
+    expect(mail).toMatchObject({ to: 'noor@example.com', subject: 'Ben invited you to Acme on Muster' });
     expect(mail?.link).toMatch(/^https:\/\/muster\.example\/invitations\/accept#token=inv_[0-9A-Za-z]{32}$/);
     expect((await accept(secretIn(mail?.link))).member.email).toBe('noor@example.com');
   });

@@ -24,23 +24,23 @@ export interface MissingDomain {
 export function domainMail({ to, domain, record, provider, organization, until }: MissingDomain): DomainMail {
   const subject =
     until === null
-      ? `${provider} signs nobody in at ${domain} any more`
-      : `${provider} signs people in at ${domain} until ${readable(until)}`;
+      ? `Sign-in with ${provider} no longer works for ${domain}`
+      : `Sign-in with ${provider} stops working for ${domain} on ${readable(until)}`;
   const follows =
     until === null
-      ? `So people with an address of ${domain} do not sign in by it any more. A link by mail and passkeys let them in, unless the policy of ${organization} asks for the identity provider.`
-      : `If it is not back by ${readable(until)}, people with an address of ${domain} do not sign in by it any more.`;
+      ? `People with an address of ${domain} can no longer sign in with it. They can use a link by e-mail or a passkey, unless the policy of ${organization} requires the identity provider.`
+      : `If the record is not back by ${readable(until)}, people with an address of ${domain} can no longer sign in with it.`;
   return {
     to,
     subject,
-    text: `The DNS of ${domain} does not have the record any more that proves that the domain is ${organization}'s, for the identity provider ${provider}. ${follows}
+    text: `The DNS record that proves that ${domain} belongs to ${organization} is missing. The identity provider ${provider} needs it. ${follows}
 
-Write it into the DNS again, as TXT:
+Add this TXT record to the DNS again:
 
   ${record.name}
   ${record.value}
 
-and have it looked for at once by identityProviders.test, or Test in the settings of ${organization} on Muster.
+Then check it: choose Test in the settings of ${organization} on Muster, or call identityProviders.test.
 `,
   };
 }

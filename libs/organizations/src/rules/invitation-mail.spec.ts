@@ -14,12 +14,12 @@ const facts = {
 describe('the e-mail of an invitation', () => {
   it('says who invites, into what, as what, until when, and how to accept', () => {
     const { subject, text, link } = invitationMail(facts);
-    expect(subject).toBe('Ben <b> invites you to Acme & Sons on Muster');
+    expect(subject).toBe('Ben <b> invited you to Acme & Sons on Muster');
     expect(link).toBe('https://muster.example/invitations/accept#token=inv_secret');
     // Servers and logs never receive the secret.
     expect(new URL(link).pathname + new URL(link).search).toBe('/invitations/accept');
     for (const part of [
-      'Ben <b> invites you to Acme & Sons on Muster, as an admin.',
+      'Ben <b> invited you to join Acme & Sons on Muster as an admin.',
       link,
       'curl -X POST https://muster.example/invitations/accept',
       `-d '{"token": "inv_secret", "name": "Your Name"}'`,
@@ -30,7 +30,7 @@ describe('the e-mail of an invitation', () => {
 
   it('shows names in HTML as they are, and not as markup', () => {
     const { html } = invitationMail(facts);
-    expect(html).toContain('Ben &#60;b&#62; invites you to Acme &#38; Sons');
+    expect(html).toContain('Ben &#60;b&#62; invited you to join Acme &#38; Sons');
     expect(html).not.toContain('<b>');
   });
 });

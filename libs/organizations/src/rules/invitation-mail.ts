@@ -35,16 +35,16 @@ export function invitationMail(facts: InvitationFacts): Mail {
   const { inviter, organization, role, url, secret } = facts;
   // Browsers do not send the part after `#`, so no request log contains the secret.
   const link = `${url}#token=${secret}`;
-  const who = `${inviter} invites you to ${organization} on Muster, as ${roleNames[role]}.`;
-  const until = `The invitation is good until ${readable(facts.expiresAt)}, and for you alone: whoever has it can join in your place.`;
-  const why = 'If you did not expect it, leave it alone and nothing happens.';
-  const terminal = 'Or accept it in a terminal; the answer has your token, and shows it only once:';
+  const who = `${inviter} invited you to join ${organization} on Muster as ${roleNames[role]}.`;
+  const until = `The invitation expires on ${readable(facts.expiresAt)}. Don’t forward it: anyone who has it can join in your place.`;
+  const why = 'If you didn’t expect this invitation, you can ignore it.';
+  const terminal = 'Or accept it in a terminal. The response contains your token, which is shown only once:';
   const command = `curl -X POST ${url} \\
   -H 'content-type: application/json' \\
   -d '{"token": "${secret}", "name": "Your Name"}'`;
   return {
     to: facts.to,
-    subject: `${inviter} invites you to ${organization} on Muster`,
+    subject: `${inviter} invited you to ${organization} on Muster`,
     link,
     text: `${who}\n\nTo accept, open this page:\n${link}\n\n${terminal}\n${command}\n\n${until}\n${why}\n`,
     html: `<!doctype html>

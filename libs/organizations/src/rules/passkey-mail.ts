@@ -15,12 +15,12 @@ export interface PasskeyChange {
 }
 
 const followed = {
-  added: 'Whoever has it can sign in as you.',
-  removed: 'It signs in no one any more. You can still sign in by a link to this address.',
+  added: 'Anyone who has it can sign in as you.',
+  removed: 'It can no longer be used to sign in. You can still sign in with a link sent to this address.',
 } as const;
 
 export const passkeyMail = ({ to, change, name, baseUrl }: PasskeyChange): PasskeyMail => ({
   to,
   subject: `A passkey was ${change}: ${name}`,
-  text: `The passkey "${name}" was ${change} ${change === 'added' ? 'to' : 'from'} your account on Muster. ${followed[change]}\n\nIf it was not you, sign in, look at your passkeys, and sign out all other browsers:\n\n  ${baseUrl}/sign-in/passkeys\n`,
+  text: `The passkey "${name}" was ${change} ${change === 'added' ? 'to' : 'from'} your account on Muster. ${followed[change]}\n\nIf this wasn’t you, sign in, check your passkeys and sign out all other browsers:\n\n  ${baseUrl}/sign-in/passkeys\n`,
 });

@@ -18,14 +18,14 @@ export interface TokenEnd {
 }
 
 export function tokenEndMail({ to, name, agent, organization, expiresAt }: TokenEnd): TokenEndMail {
-  const whose = agent === null ? 'your own' : `of your agent ${agent}`;
+  const whose = agent === null ? '' : ` of your agent ${agent}`;
   const next =
     agent === null
-      ? 'What calls with it is refused from then on. An operator of the installation makes you another one; one that you make yourself ends with the one that you make it with, so make it with one that ends later.'
-      : 'What calls with it is refused from then on. Make another one in time, with a token of your own that ends later:\n\n  muster tokens create';
+      ? 'Calls with it are then refused. Ask an operator of the installation for a new token, or create one with a token that expires later: a new token expires no later than the token that creates it.'
+      : 'Calls with it are then refused. Create a new one before that, with a token of yours that expires later:\n\n  muster tokens create';
   return {
     to,
-    subject: `The token "${name}" for ${organization} ends on ${readable(expiresAt)}`,
-    text: `The token "${name}", ${whose}, for ${organization} on Muster ends on ${readable(expiresAt)}.\n\n${next}\n`,
+    subject: `Your token "${name}" for ${organization} expires on ${readable(expiresAt)}`,
+    text: `The token "${name}"${whose} for ${organization} on Muster expires on ${readable(expiresAt)}.\n\n${next}\n`,
   };
 }

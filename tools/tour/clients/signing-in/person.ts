@@ -20,12 +20,12 @@ export async function openPerson(baseUrl: string): Promise<SigningPerson> {
         await page.goto(address);
         const demo = page.getByRole('button', { name: 'Sign in as' });
         const connect = page.getByRole('button', { name: 'Connect', exact: true });
-        const trouble = page.getByRole('heading', { name: 'This did not work' });
+        const trouble = page.getByRole('heading', { name: 'Something went wrong' });
         await demo.or(connect).or(trouble).first().waitFor();
         if (await demo.isVisible()) await demo.click();
         await connect.or(trouble).first().waitFor();
         if (await trouble.isVisible()) return await page.locator('main').innerText();
-        await page.getByLabel('A new one, called:').check();
+        await page.getByRole('radio', { name: /^New agent/ }).check();
         await page.locator('input[name=agentName]').fill(agentName);
         await page.getByLabel('All projects').check();
         await connect.click();
