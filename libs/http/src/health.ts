@@ -90,9 +90,10 @@ interface Condition {
 }
 
 /**
- * Adds the state of the slots to the readiness. A copy that has been refusing callers for a while reports
- * that and stays ready. It still answers as many as it can, and without it the others would have to answer
- * more. A copy in which no request makes progress is not ready.
+ * Adds the state of the request slots to the readiness. A process that has been refusing callers for a while
+ * reports that and stays ready. Such a process still answers as many callers as it can. If it left the load
+ * balancer, the other processes would have to answer more. A process in which no request makes progress is
+ * not ready.
  */
 function withPlaces(known: Readiness, saturation: Saturation): Readiness {
   if (saturation === 'none') return known;

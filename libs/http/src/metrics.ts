@@ -11,9 +11,9 @@ export interface Figure {
 
 export interface Metrics {
   readonly registry: Registry;
-  /** Prepares the series of an operation once, so that counting a call is a single addition. */
+  /** Prepares the metric series of an operation once, so that counting a call is a single addition. */
   operation(name: string): Count;
-  /** Prepares the series of a job. */
+  /** Prepares the metric series of a job. */
   job(name: string): Count;
   /**
    * Adds gauges whose values are looked up when metrics are read. If the lookup fails, the metrics do not
@@ -27,7 +27,7 @@ export interface Metrics {
   ): void;
   /** Adds a counter whose value is kept elsewhere and read with the metrics. */
   total(name: string, help: string, read: () => number): void;
-  /** Adds a counter by label. The series of each of `values` exists from the start. */
+  /** Adds a counter with one label. A metric series exists for each of `values` from the start. */
   tally<Value extends string>(
     name: string,
     help: string,
@@ -54,8 +54,8 @@ export interface PoolLevels {
 }
 
 /**
- * The maximum number of different reasons. There are as many as the code defines; more would mean that a
- * reason contains caller input, which must not create series.
+ * The maximum number of different reasons. There are as many as the code defines. More would mean that a
+ * reason contains caller input, which must not create metric series.
  */
 const mostReasons = 200;
 

@@ -65,7 +65,7 @@ export class Places {
     return false;
   }
 
-  /** Takes a slot as soon as it is this request's turn. */
+  /** Queues a request that returns after waiting. Resolves when the request has got a slot. */
   comeBack(): Promise<void> {
     return new Promise((resolve) => {
       this.#queue.push(resolve);

@@ -43,7 +43,7 @@ async function faultOfRedis(redis: RedisClient): Promise<string | undefined> {
     : `this needs Redis ${leastRedis} or newer, and the server is Redis ${old}`;
 }
 
-/** Rejects unless every primary answers, and a cluster reports that all its slots are served. */
+/** Rejects unless every primary answers, and a cluster reports that all its hash slots are served. */
 async function pingAll(redis: RedisClient): Promise<void> {
   await Promise.all(
     mastersOf(redis).map(async (master) => {
@@ -81,12 +81,12 @@ export function redisCheck(url: string): RedisCheck {
 export interface RedisScript {
   /**
    * Runs the script. Rejects if Redis is unavailable or the timeout has passed. All keys of one call must be
-   * in the same slot: see {@link RedisScript.placeOf}.
+   * in the same cluster slot: see {@link RedisScript.placeOf}.
    */
   run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /**
-   * Returns the slot of a key. One call may only use keys of the same slot. On a single Redis server, all
-   * keys have the same slot.
+   * Returns the cluster slot of a key. One call may only use keys of the same slot. On a single Redis server,
+   * all keys have the same slot.
    */
   readonly placeOf: (key: string) => string;
   close(): void;

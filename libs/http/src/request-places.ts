@@ -1,4 +1,7 @@
-/** Manages the slot of each request: it enters, begins, waits without a slot, and leaves. */
+/**
+ * Manages the request slot of each request. A request enters, begins its work, may wait without a slot, and
+ * leaves.
+ */
 import { type ApiError, unavailable } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { Places, type Saturation } from './places.ts';
@@ -12,7 +15,7 @@ declare module 'fastify' {
     place: 'waiting' | 'working' | 'returned' | null;
   }
   interface FastifyContextConfig {
-    /** True for requests that may use the additional urgent slots. */
+    /** True for requests that may use the additional request slots for urgent requests. */
     isUrgent?: boolean;
   }
 }
@@ -25,7 +28,7 @@ export class RequestPlaces {
     this.#places = new Places(mostInFlight);
   }
 
-  /** Takes a slot for the request. Returns the refusal if there is none. */
+  /** Takes a request slot for the request. Returns the refusal if no slot is free. */
   enter(request: FastifyRequest): ApiError | undefined {
     if (!this.#places.take(request.routeOptions.config.isUrgent === true))
       return unavailable('overload', 'Too many requests at once; try again.');
@@ -49,7 +52,7 @@ export class RequestPlaces {
     this.#places.leave(cameBack);
   }
 
-  /** Waits without a slot, as `Service.aside` describes. */
+  /** Lets a request wait without a request slot, as `Service.aside` describes. */
   async aside(request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>): Promise<void> {
     const left = new AbortController();
     const leaving = (): void => {

@@ -73,8 +73,8 @@ export interface Service {
   /** Ends readiness and asks connections to close with their next response. Everything is still answered. */
   drain(): void;
   /**
-   * Waits without occupying a slot. Afterwards the request queues for a slot. The signal is aborted when the
-   * caller disconnects.
+   * Lets a request wait without occupying a request slot. Afterwards the request queues for a slot. The
+   * signal is aborted when the caller disconnects.
    */
   readonly aside: (request: FastifyRequest, wait: (left: AbortSignal) => Promise<void>) => Promise<void>;
   /** Releases the slot of a request when the remaining work causes no load in this process. */

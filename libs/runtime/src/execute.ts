@@ -341,7 +341,10 @@ export interface Transaction {
   readonly changedNothing: HandlerContext<Operation>['changedNothing'];
 }
 
-/** Runs a handler. If the contract names grounds, the handler must have called requireGround. */
+/**
+ * Runs a handler. If the contract names grounds for the operation, throws an error unless the handler has
+ * called requireGround.
+ */
 async function run(
   handler: Handler,
   caller: Caller,

@@ -109,8 +109,8 @@ export interface HandlerContext<O extends Operation> {
   /** Returns true if no organization on another server has the slug. */
   readonly claimSlug: (slug: { readonly wanted: string; readonly has: string }) => Promise<boolean>;
   /**
-   * Returns the rows of a query on the caller's server, in this transaction, and those of each other server.
-   * Only operators of the installation may use it.
+   * Returns the rows of a query on every database server: on the caller's server within this transaction, and
+   * on each other server separately. Only operators of the installation may use it.
    */
   readonly everywhere: <Row>(query: Query<Row>) => Promise<Row[][]>;
   /**

@@ -17,7 +17,7 @@ const slots = 16_384;
 /** The polling interval while the servers discover each other, ten times a second. */
 const meetMillis = 100;
 
-/** Starts three masters that share the slots, without replicas. */
+/** Starts a cluster of three masters that share the hash slots, without replicas. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-redis-cluster-'));
   const start = (name: number): Promise<OwnRedis> =>

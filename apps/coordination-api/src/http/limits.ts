@@ -35,7 +35,10 @@ interface Options {
   readonly logger: Logger;
 }
 
-/** The hash tag puts an organization's keys into one cluster slot, because a script must not span several. */
+/**
+ * The hash tag puts all keys of an organization into one cluster slot, because one script call must not use
+ * keys of several slots.
+ */
 const prefixOf = (orgId: string): string => `{calls:${orgId}}`;
 
 /** A rate limit. Its name is part of the refusal's reason. */

@@ -69,8 +69,8 @@ export interface Question {
 
 export interface BucketScript {
   /**
-   * Sends the requests of one slot in one call of the script and resolves each request. If the call fails, it
-   * rejects all of these requests and then its own promise.
+   * Sends the requests of one cluster slot in one call of the script and resolves each request. If the call
+   * fails, it rejects all of these requests and then its own promise.
    */
   readonly run: (batch: readonly Question[]) => Promise<void>;
   readonly placeOf: (key: string) => string;

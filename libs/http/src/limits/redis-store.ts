@@ -8,13 +8,13 @@ import { type Cost, type Store } from './store.ts';
 
 export { type OwedCost } from './bucket-script.ts';
 
-/** A store in Redis. All keys of one call must be in the same slot. */
+/** A store in Redis. All keys of one call must be in the same cluster slot. */
 export interface RedisStore extends Store {
   /** Takes tokens like `take`. Before that, it takes the owed tokens, even from an empty bucket. */
   takeOwing(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
   /** Takes the owed tokens from the buckets, and no further token. */
   settle(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
-  /** Returns the slot of a key: its part of a cluster, or the same value for all keys of a single Redis. */
+  /** Returns the cluster slot of a key, or the same value for all keys of a single Redis server. */
   readonly placeOf: (key: string) => string;
   close(): void;
 }

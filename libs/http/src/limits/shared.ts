@@ -20,7 +20,7 @@ export interface SharedStore {
    */
   ask<Answer>(question: (redis: RedisStore) => Promise<Answer>): Promise<Answer | undefined>;
   isAway(): boolean;
-  /** Returns the slot of a key. Keys in different slots need separate requests. */
+  /** Returns the cluster slot of a key. Keys in different slots need separate requests to Redis. */
   readonly placeOf: (key: string) => string;
   close(): void;
 }
