@@ -97,7 +97,7 @@ const otherQuestion = (answered: Part): Part => sql.part`(select c.id from lease
  * is now. The work resumes, or waits for another open question of its agent.
  */
 function hearAnswer(db: Db, actor: Actor, chosen: Part, isDeleted: boolean): void {
-  // Reads the value before this statement changes it.
+  // The subquery reads `waiting_for` from before this statement changes it.
   const question = sql.part`(select w.waiting_for from executions w where ${of('w')} and w.id = s.id)`;
   const data = sql.part`jsonb_build_object('commentId', ${question})${isDeleted ? sql.part` || '{"deleted": true}'` : sql.empty}`;
   const other = otherQuestion(sql.part`e.waiting_for`);
@@ -106,8 +106,8 @@ function hearAnswer(db: Db, actor: Actor, chosen: Part, isDeleted: boolean): voi
     ...{ actor, data, sets: sql.part`waiting_for = ${other}` },
   });
   db.later(sql`with ${waits} select from stepped`);
-  // The remaining executions have no other open question: the statement above already moved the others to
-  // their next question.
+  // The statement above has moved each execution with another open question to that question. The remaining
+  // executions have no other open question.
   db.later(sql`with ${stepAll('hearAnswer', { chosen, actor, data })} select from stepped`);
 }
 
@@ -115,8 +115,8 @@ const waitsFor = (questionId: unknown): Part =>
   sql.part`/*guard: an answer wakes who waits*/e.waiting_for = ${questionId}::uuid/*end*/`;
 
 /**
- * Returns the condition for work whose question was deleted together with its story, a story of the group it
- * works on.
+ * Returns the condition for work on a group that waits for a question which was deleted together with its
+ * story.
  */
 const waitsForNothing = ({ projectId }: Subject): Part =>
   sql.part`e.project_id = ${projectId}::uuid

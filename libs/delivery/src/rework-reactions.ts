@@ -47,10 +47,10 @@ const findReturned = (db: Db, storyId: string): Promise<Returned[]> =>
  */
 async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise<void> {
   for (const { id, forge, state } of await findReturned(db, storyId)) {
-    // The holder who does the rework keeps its reason while the code and the spec change.
+    // The holder of the rework keeps the reason for the rework while the code and the spec change.
     if (isHeldState(state) && !isWithdrawn) continue;
-    // This statement runs after the one that withdrew the verdict or made it stale, so it no longer sees that
-    // verdict.
+    // This statement runs after the statement that withdrew the verdict or made it stale, so it no longer
+    // finds that verdict.
     db.later(
       sql`with f as materialized (select ${newestRequest(id)} as request)
         update executions e set needs_rework = f.request is not null or ${needsRework(forge)},

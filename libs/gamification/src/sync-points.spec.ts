@@ -107,7 +107,7 @@ describe('the counting', () => {
       );
     const before = await sums();
     expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
-    // This is the state after a restore that lost the cursor.
+    // Simulates a restore that lost the position of the last counted entry.
     await world.rows('update gamification_state set counted_seq = 0 where org_id = $1', orgId);
     expect(await count(world, orgId)).toEqual({ counted: 5, hasMore: false });
     expect(await sums()).toEqual(before);

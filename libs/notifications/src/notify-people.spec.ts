@@ -102,7 +102,8 @@ describe('access', () => {
         subject: { key: 'HID' },
       },
     ]);
-    // A member with another role there was denied this one.
+    // Chloé already has another role in the project, so the notification about the denied role may name the
+    // project.
     await happen(people.ana, resolved(people.chloe, 'deny'));
     expect((await told()).map(([, , title]) => title)).toContain('Ana denied you access to HID');
   });

@@ -357,7 +357,7 @@ describe('what is told', () => {
       Promise.all(
         channels.map((channel) => who.notifications.setPreference({ kind, channel, enabled: false })),
       );
-    // Replies are delivered only to the inbox.
+    // By default, notifications about replies are delivered only to the inbox.
     const root = await arrangeComment(chloe);
     await happen(ana, comment({ parentId: root }));
     expect(await jobs()).toEqual([]);

@@ -1,9 +1,9 @@
 /**
- * A worker's turn at an endpoint. One transaction stores the results of attempts, adds new events, and
- * answers the messages to send next. Only one worker holds an endpoint at a time, identified by an epoch.
- * Results of a worker with an old epoch are dropped, and the new holder sends the messages again with the
- * same ids. Messages are stored in webhook_deliveries before they are sent and until a result is stored. So a
- * worker that crashes loses none.
+ * Runs a worker's turn at an endpoint. The turn is one transaction: it stores the results of delivery
+ * attempts, adds new events, and answers the messages to send next. Only one worker holds an endpoint at a
+ * time, identified by an epoch. Results of a worker with an old epoch are dropped, and the new holder sends
+ * the messages again with the same ids. Messages are stored in webhook_deliveries from before they are sent
+ * until a result is stored. Therefore no message is lost when a worker crashes.
  */
 import { type Db } from '@muster/driver';
 import { nextTryInSeconds } from '@muster/outbound';
@@ -38,7 +38,7 @@ export interface ReadyMessage {
   readonly eventId: string;
   /** The number of the event; null for a test. */
   readonly seq: number | null;
-  /** The number of earlier attempts in this round. */
+  /** The number of attempts since the delivery was last scheduled with a fresh count. */
   readonly attempts: number;
   readonly body: string;
 }
@@ -47,7 +47,7 @@ export interface ReadyMessage {
 export interface SentMessage {
   readonly message: ReadyMessage;
   readonly tried: WebhookTry;
-  /** The first 2 KiB of the answer. */
+  /** The first 2 KiB of the receiver's answer. */
   readonly answer: string | null;
   /** The delay in seconds that the receiver requests. */
   readonly retryAfterSeconds: number | null;
@@ -62,9 +62,15 @@ export interface TurnAsked {
   readonly webhookId: string;
   readonly epoch: number;
   readonly sent: readonly SentMessage[];
-  /** The ids of deliveries that the worker already has, queued or in flight. They are not answered again. */
+  /**
+   * The ids of deliveries that the worker already has, queued or in flight. The turn does not answer these
+   * deliveries again.
+   */
   readonly withWorker: readonly string[];
-  /** The maximum number of events that the worker accepts. Tests are answered in any case. */
+  /**
+   * The maximum number of event deliveries that the worker accepts. Test deliveries are answered in addition
+   * to them.
+   */
   readonly most: number;
   /** True if the worker releases the endpoint for other workers. */
   readonly leaves: boolean;
@@ -96,13 +102,13 @@ export const isDelivered = ({ status, error }: WebhookTry): boolean =>
 function settledOf({ message, tried, answer, retryAfterSeconds }: SentMessage, chance: number): Settled {
   const common = { id: message.deliveryId, tried, answer };
   if (isDelivered(tried)) return { ...common, state: 'delivered', pause: null };
-  // A test is not retried.
+  // A test delivery is not retried.
   if (message.seq === null) return { ...common, state: 'failed', pause: null };
   const pause = nextTryInSeconds(message.attempts + 1, chance, retryAfterSeconds);
   return { ...common, state: 'pending', pause };
 }
 
-/** Answers the reason for which the endpoint must be paused now; null if it must not. */
+/** Answers the reason for which the endpoint must be paused now; null if there is no such reason. */
 function pauseOf(
   held: HeldWebhook,
   settled: readonly Settled[],
@@ -115,7 +121,10 @@ function pauseOf(
   return secrets.length === 0 ? 'secret_unreadable' : null;
 }
 
-/** Answers the new cursor after a scan, and whether to continue scanning. */
+/**
+ * Answers the endpoint's new cursor after a scan of the activity, and whether more activity has to be
+ * scanned.
+ */
 function placeAfter(
   { cursor_seq: cursor, stands }: HeldWebhook,
   { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: Walked,
@@ -163,8 +172,8 @@ const lastAt = (settled: readonly Settled[], delivered: boolean): string | null 
   settled.findLast(({ state }) => (state === 'delivered') === delivered)?.tried.at ?? null;
 
 /**
- * Runs a turn. Answers undefined if another worker holds the endpoint or it was deleted; then no results are
- * stored.
+ * Runs one turn of a worker at an endpoint. If another worker holds the endpoint or the endpoint was deleted,
+ * it stores no results and answers undefined.
  */
 export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Promise<TurnAnswer | undefined> {
   const { orgId, webhookId, epoch, sent, withWorker, leaves } = asked;

@@ -32,7 +32,7 @@ const saying = operation({
   example: {},
 });
 
-/** Creates a handler that emits these events after it ran `also`. */
+/** Creates a handler that runs `also` and then emits the given events. */
 export const emitting = (
   said: readonly EmittedEvent[],
   also: (what: { db: Db; caller: Caller }) => Promise<unknown> = () => Promise.resolve(),

@@ -12,9 +12,9 @@ import { lockTarget, type Target } from './targets.ts';
 
 export interface Acquiring {
   readonly target: Target;
-  /** The database's time after all rows were locked. */
+  /** The database's time after the target, its leases and its executions were locked. */
   readonly now: string;
-  /** The unit's own lease. Its row was inserted if it was missing. */
+  /** The lease on the target itself. lockForAcquire inserts the row if it is missing. */
   readonly lease: LeaseRow;
   readonly rivals: readonly HeldLease[];
   readonly rivalRows: readonly LeaseRow[];
@@ -22,7 +22,7 @@ export interface Acquiring {
   readonly execution: ExecutionRow | undefined;
   /** The target's completed execution that carries a stop. */
   readonly stopped: ExecutionRow | undefined;
-  /** The executions of the rivals. */
+  /** The open executions on the units of `rivals`. */
   readonly rivalExecutions: readonly ExecutionRow[];
 }
 

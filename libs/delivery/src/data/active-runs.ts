@@ -64,8 +64,8 @@ const toActiveRun = (row: ActiveRow): ActiveRun => ({
 const Cursor = z.tuple([CursorTime, CursorText]);
 
 /**
- * Lists a page, newest first. The cost depends on active entries only: live leases and recently seen runs
- * have an index each. The caller checks access to a named project.
+ * Lists active work in pages, newest first. The cost depends on active entries only: live leases and recently
+ * seen runs have an index each. The caller checks access to a named project.
  */
 export async function listActiveRuns(
   db: Db,
@@ -73,7 +73,7 @@ export async function listActiveRuns(
   { projectId, agentId, limit, cursor }: ParamsOf<List>,
 ): Promise<ResultOf<List>> {
   const after = decodeCursor(cursor, Cursor);
-  // This query is evaluated once, not for each run.
+  // The projects are a common table expression, so that their query is evaluated once and not for each run.
   const asked =
     projectId === undefined
       ? sql.part`select v.project_id from ${atWorkFor(caller)} v`

@@ -82,7 +82,7 @@ export const aboutCatalogAgent = (id: string, slug: string, title: string): Subj
 export interface CatalogHead {
   readonly id: string;
   readonly publisherId: string;
-  /** Null before the first version. */
+  /** The newest version; null before the first version is published. */
   readonly latestVersion: string | null;
 }
 

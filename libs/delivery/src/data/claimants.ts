@@ -8,7 +8,8 @@ import { type Caller } from '@muster/runtime';
 
 /**
  * Locks the caller's membership before anything else, as a removal does, and the agent, as its retirement
- * does. Those free what the caller holds. A concurrent claim is therefore either visible to them or fails.
+ * does. A removal or retirement frees everything that the caller holds. A concurrent claim is therefore
+ * either visible to it or fails.
  */
 export async function lockClaimant(db: Db, caller: Caller): Promise<void> {
   if (!(await isClaimant(db, caller))) throw unauthorized();

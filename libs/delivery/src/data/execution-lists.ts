@@ -70,13 +70,13 @@ const isHeldBy = (holderId: string): readonly Part[] =>
 const asked = ({ state }: Params): readonly ExecutionState[] | undefined =>
   typeof state === 'string' ? [state] : state;
 
-/** Returns the stored states that readers may see as one of these. */
+/** Returns the stored states that readers may see as one of the given states. */
 const storedAs = (states: readonly ExecutionState[]): StoredState[] =>
   storedStates.filter((stored) => shownOf(stored).some((shown) => states.includes(shown)));
 
 /**
- * Returns queries for the newest IDs of project `a.project_id`, limited by `upTo`. Each uses an index of its
- * own. An execution may be in two of them.
+ * Returns queries for the newest execution IDs of project `a.project_id`, limited by `upTo`. Each query uses
+ * an index of its own. Two queries may return the same execution.
  */
 function walksOf(along: Along, params: Params, upTo: Part): readonly Part[] {
   const ofProject = (where: Part): Part =>
@@ -115,7 +115,8 @@ function filters(along: Along, params: Params): Part[] {
   const states = asked(params);
   const isWhole = (stored: StoredState): boolean =>
     shownOf(stored).every((shown) => states?.includes(shown) === true);
-  // The index has only the stored state, and the shown state may differ from it after some time.
+  // The index contains only the stored state. The state that readers see may differ from it after a lease or
+  // an offer has expired.
   if (states !== undefined && !(along === 'state' && storedAs(states).every(isWhole)))
     where.push(
       sql.part`${shownStateSql(expiryOfLease, sql.part`clock_timestamp()`)} = any (${states}::text[])`,
@@ -132,7 +133,7 @@ const newestFirst = sql.part`q.id desc`;
 /** The size in bytes of the columns that may be long. */
 const bytes = sql.part`octet_length(q.checkpoint::text) + coalesce(octet_length(q.summary), 0)`;
 
-/** Lists a page, newest first. The caller checks access to a named project. */
+/** Lists executions in pages, newest first. The caller checks access to a named project. */
 export async function listExecutions(db: Db, caller: Caller, params: Params): Promise<ResultOf<List>> {
   const { projectId, limit } = params;
   const after = decodeCursor(params.cursor, Cursor);

@@ -17,7 +17,7 @@ export interface Unit {
 }
 
 interface NotedRow {
-  /** False if the holder had renewed the lease. */
+  /** True if the lease has expired; false if the holder has renewed the lease in the meantime. */
   readonly is_over: boolean;
   readonly unit_type: UnitType;
   readonly unit_id: string;
@@ -70,7 +70,7 @@ const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   left join stories s on n.unit_type = 'story' and ${of('s')} and s.id = n.unit_id
   left join delivery_groups g on n.unit_type <> 'story' and ${of('g')} and g.id = n.unit_id`;
 
-/** The result of checking leases. */
+/** The result of checking leases for their expiry. */
 export interface Noted {
   /** The number of leases checked: all except those that another transaction has locked or already marked. */
   readonly seen: number;

@@ -5,8 +5,8 @@ import { appendEvents } from '../leases/events.ts';
 import { isOpenSql } from '../leases/states-sql.ts';
 
 /**
- * Appends to the streams of the open executions. Locks executions by ID, as every transaction does. Returns
- * their number.
+ * Appends the signal to the streams of those executions that are open. Locks executions by ID, as every
+ * transaction does. Returns the number of signals.
  */
 export const signalForgeDoubt = async (
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * Reads the facts that decide if a lock can be granted, behind a row lock that serializes the grants of a
- * project.
+ * Reads the facts that decide if a lock can be granted. A row lock, which is taken first, serializes the
+ * grants of a project.
  */
 import { type Db, type Id, of, type Part, type Query, sql } from '@muster/driver';
 import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
@@ -57,7 +57,10 @@ export interface Granting {
    * progress.
    */
   readonly lapsed: readonly LapsedClaim[];
-  /** The database's time after all reads. A lock granted now begins after the expired ones ended. */
+  /**
+   * The database's time after all of these reads. A lock that is granted now therefore begins after the
+   * expired locks ended.
+   */
   readonly now: string;
 }
 
@@ -71,8 +74,9 @@ interface Asked {
 }
 
 /**
- * Reads all facts in one round trip. Grants of a project are serialized. The named work is locked so that no
- * lock outlives it. The work with expired locks is locked, too, because its holder may be renewing them.
+ * Reads all facts about a grant in one round trip. Grants of a project are serialized. The work that the call
+ * names is locked, so that no lock outlives it. Work with expired locks is locked, too, because its holder
+ * may be renewing these locks.
  */
 export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promise<Granting> {
   const { projectId, executionId, storyRef, dryRun } = asked;

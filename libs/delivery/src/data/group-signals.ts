@@ -36,8 +36,9 @@ const isNews = (groupId: string, by: { readonly memberId: string; readonly agent
 const columns = sql.part`a.seq, a.kind, a.data, a.at, a.subject`;
 
 /**
- * Lists the signals: the newest of each story and of the group, then the newest of all. The query is
- * pipelined behind the one that locks the group.
+ * Lists the newest signals to the coordinator, at most `mostSignals`. The query reads the newest signals of
+ * each story and of the group, and selects the newest of them. The query is pipelined behind the statement
+ * that locks the group.
  */
 export async function listGroupSignals(
   db: Db,

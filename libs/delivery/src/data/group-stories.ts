@@ -46,7 +46,7 @@ export async function lockStories(db: Db, place: Place): Promise<NamedStory[]> {
            and s.id = any (array(select n.id from ${storiesOf(refs)} n ${members}))
          order by s.id for no key update of s`,
     ),
-    // A separate statement, because it has to see the state after the lock wait.
+    // A separate statement reads the stories, because it has to see their state after the wait for the locks.
     db.all(
       sql<NamedStory>`select n.ord, s.id, p.key || '-' || s.number as key, g.id as group_id, g.name as group_name,
            g.state as group_state
@@ -139,9 +139,15 @@ export const freeStories = (groupId: string): Query<unknown> =>
 
 /** The proof of a group's merge. */
 export interface MergeProof {
-  /** The strongest proof of a merge of the group, or of each of its stories; null without one. */
+  /**
+   * The strongest proof of a merge of the group itself, or of each of its stories. Null if no such merge was
+   * observed.
+   */
   readonly seen: Trust | null;
-  /** The keys of stories without a merge of this trust, in order. Canceled stories need none. */
+  /**
+   * The keys of the stories for which no merge of this trust was observed, in order. Canceled stories need no
+   * merge.
+   */
   readonly unmerged: Readonly<Record<Trust, readonly string[]>>;
 }
 

@@ -92,7 +92,10 @@ export function getGroup(db: Db, groupId: string): Promise<GroupRow> {
   );
 }
 
-/** Reads the group after these writes, in one round trip. Statements of one tick are sent in order. */
+/**
+ * Executes these writes and then reads the group, in one round trip. Statements of one tick run in the order
+ * in which they are sent.
+ */
 export async function getGroupAfter(
   db: Db,
   groupId: string,

@@ -114,7 +114,7 @@ interface Granting {
   readonly extends: boolean;
   readonly runId: string | null;
   readonly ttlSeconds: number;
-  /** The database's time after the row was locked. */
+  /** The database's time after the lease was locked. */
   readonly now: string;
 }
 
@@ -169,7 +169,7 @@ export interface Grant {
   readonly caller: Caller;
   readonly runId: string | null;
   readonly ttlSeconds: number;
-  /** The database's time after the row was locked. */
+  /** The database's time after the lease was locked. */
   readonly now: string;
   readonly tokenHash: Buffer;
   /** The epoch of the locked row. A grant to another holder increments it. */
@@ -178,8 +178,8 @@ export interface Grant {
 }
 
 /**
- * Returns the statement that grants or extends a locked lease. It names the epoch it follows, so it cannot
- * apply to another.
+ * Returns the statement that grants or extends a locked lease. The WHERE clause contains the epoch that was
+ * read, so the statement has no effect on a newer grant.
  */
 export const grantLease = (grant: Grant): Query<unknown> =>
   sql`update leases set state = 'held', /*guard: epoch and token of a grant*/epoch = ${grant.newEpoch}, token_hash = ${grant.tokenHash}/*end*/, holder = ${grant.caller.actor}, member_id = ${grant.caller.memberId}, agent_id = ${grant.caller.agentId},
@@ -268,7 +268,7 @@ export const holds = (
   row.member_id === caller.memberId &&
   row.agent_id === caller.agentId;
 
-/** Reports whether the claim ended its grant by this call. */
+/** Reports whether this same call already ended the grant of the claim. */
 export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, call: string): boolean =>
   row?.ended_by === call && row.ended_token_hash?.equals(claim.tokenHash) === true;
 

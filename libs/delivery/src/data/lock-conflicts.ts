@@ -5,7 +5,7 @@ import { type Caller } from '@muster/runtime';
 import { appendEvents } from '../leases/events.ts';
 import { isHeldSql } from '../leases/states-sql.ts';
 
-/** The maximum number of executions of a project to check, newest first. */
+/** The maximum number of executions of a project, newest first, whose files are compared with a new lock. */
 const mostWatched = 100;
 
 /**

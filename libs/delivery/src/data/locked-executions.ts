@@ -9,7 +9,7 @@ export interface LockedRows {
   readonly execution: ExecutionRow;
   /** The target's lease; undefined if the target never had one. */
   readonly lease: LeaseRow | undefined;
-  /** The database's time after both rows were locked. */
+  /** The database's time after the lease and the execution were locked. */
   readonly now: string;
 }
 
@@ -34,7 +34,7 @@ export async function lockExecutionRows(db: Db, executionId: string): Promise<Lo
   return { lease, execution, now };
 }
 
-/** Locks lease and execution, and reads the target. Callers that emit events need it. */
+/** Locks the lease and the execution, and reads the target. Callers need the target to emit events. */
 export async function lockExecution(db: Db, executionId: string): Promise<LockedExecution> {
   const found = await lock(
     db,

@@ -111,7 +111,7 @@ export async function listLocks(
   const found: LockRow[] = [];
   while (found.length <= limit) {
     const rows = await page(manyAtOnce);
-    // The loop below reads the next rows itself.
+    // The loop itself reads the next rows, so the filtered rows need no sign that more rows follow.
     found.push(...rows.filter(isWanted).map((row) => ({ ...row, more_follow: false })));
     const last = rows.at(-1);
     if (rows.length < manyAtOnce && last?.more_follow !== true) break;
@@ -120,7 +120,10 @@ export async function listLocks(
   return pageOfRows(found, limit, ({ id }) => [id], toLock);
 }
 
-/** The batch size if each lock has to be checked. Almost no project has more live locks. */
+/**
+ * The number of locks read per statement if each lock has to be checked by `isWanted`. Almost no project has
+ * more live locks.
+ */
 const manyAtOnce = 500;
 
 function liveLocks(

@@ -21,8 +21,8 @@ export const isAheadOfClock = async (db: Db, observedAt: string): Promise<boolea
   ).ahead;
 
 /**
- * Returns the stored key. Verified observations get a prefix that no token can use, so a report cannot occupy
- * their key.
+ * Returns an observation's deduplication key in its stored form. Keys of verified observations get a prefix
+ * that no token can use, so a report cannot occupy their key.
  */
 const keyOf = (dedupeKey: string, trust: Trust): string =>
   trust === 'verified' ? `${verifiedKeys}${dedupeKey}` : dedupeKey;

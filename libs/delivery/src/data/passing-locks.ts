@@ -14,13 +14,10 @@ export interface Successor extends Holder {
 }
 
 /**
- * Passes the locks to the successor. One holder's locks may overlap, but those of two holders may not, so a
- * lock that overlaps with one that stays behind is freed instead.
- *
- * The locks then last at least as long as the successor's lease.
- *
- * The rows are locked before the others are read. Grants to the old holder lock them as well, so one of the
- * two sees the other's changes.
+ * Passes the locks to the successor. They then last at least as long as the successor's lease. Locks of one
+ * holder may overlap, but locks of two holders may not. A lock that overlaps with a remaining lock of the old
+ * holder is therefore freed instead. The rows to pass are locked before the remaining locks are read. Grants
+ * to the old holder lock these rows as well, so one of the two transactions sees the changes of the other.
  */
 export async function passLocks(
   db: Db,

@@ -70,8 +70,8 @@ export async function claimRun(
   agentId: string | null,
 ): Promise<ClaimedRun | undefined> {
   const id = newId();
-  // Skips the insert for a missing agent, so that the caller gets an error about that field and not the
-  // foreign key's.
+  // Skips the insert if the agent does not exist. The caller then gets an error about the agent's ID, and not
+  // about the foreign key.
   const isThere =
     agentId === null
       ? sql.part`true`
@@ -123,7 +123,7 @@ export const findAgentMember = async (db: Db, agentId: string): Promise<string |
 /** The work that an event names, and the work of its run. */
 export interface RunWork {
   readonly storyId: string | null;
-  /** The named execution, or else the one that the run holds. */
+  /** The execution that the event names. If the event names none, the execution that the run holds. */
   readonly executionId: string | null;
   /** True if the named work is in another project that the caller may see. */
   readonly isElsewhere: boolean;

@@ -16,7 +16,10 @@ export const mostSignals = 200;
 
 /** The maximum number of characters of a question and of its answer. The thread has the full text. */
 const mostShown = 4_000;
-/** The maximum number of characters of a comment. It is lower because there may be many comments. */
+/**
+ * The maximum number of characters of a comment. It is lower than that of a question, because one answer may
+ * contain many comments.
+ */
 const mostOfComment = 1_000;
 
 /** SQL for the question of event `v` and its newest reply; null if the question was deleted. */

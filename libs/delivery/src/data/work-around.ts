@@ -4,7 +4,10 @@ import { type Actor } from '@muster/registry';
 import { isLive, lockList, type LockRow } from './locks.ts';
 import { isOpenSql, isTakenUpSql } from '../leases/states-sql.ts';
 
-/** The maximum numbers read of a project. The answer says if there are more. */
+/**
+ * The maximum numbers of locks and of executions that are read of a project. The answer says if there are
+ * more.
+ */
 const mostLocks = 200;
 const mostWorks = 100;
 /**
@@ -48,7 +51,7 @@ const aroundSql = (storyId: Id): Part => sql.part`
           (select m.group_id from delivery_group_stories m
             where ${of('m')} and m.story_id = s.id and m.open))))`;
 
-/** Reads everything in one round trip. */
+/** Reads the locks and the work near a story in one round trip. */
 export async function readWorkAround(db: Db, storyId: Id): Promise<WorkAround> {
   const [locks, own, works] = await Promise.all([
     db.all(locksAround(storyId)),

@@ -113,8 +113,9 @@ export function renewAndAnswer(
 }
 
 /**
- * Writes the holder's last transition while its grant is still valid. Frees lease and locks as the transition
- * requires. `hadLanded`: a merge was observed while the work was held; it completes the work now.
+ * Writes the holder's last transition while its grant is still valid. Frees the lease and the locks as the
+ * transition requires. `hadLanded` is true if a merge was observed while the work was held. The merge then
+ * completes the work now.
  */
 export function endLease(
   context: Writer,

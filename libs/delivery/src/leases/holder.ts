@@ -18,7 +18,7 @@ export type Writer = Pick<HolderContext, 'db' | 'caller'>;
 export interface Leased {
   /** The lease; undefined if the unit was never held. */
   readonly lease: LeaseRow | undefined;
-  /** The database's time when both rows were locked. */
+  /** The database's time when the lease and the execution or group were locked. */
   readonly now: string;
 }
 
@@ -29,7 +29,10 @@ export type LeaseHolder<Unit extends Leased> = Unit & {
   readonly claim: LeaseClaim;
 };
 
-/** A unit whose grant the same token already ended by the same call: this call is a repetition. */
+/**
+ * A unit whose grant was already ended by the same call with the same token. The current call is therefore a
+ * repetition.
+ */
 export type RepeatedEnd<Unit extends Leased> = Unit & { readonly kind: 'repeated' };
 
 /** Reports whether the grant applies to the unit in its current state. */

@@ -38,7 +38,7 @@ type Clearable = keyof typeof empty;
 
 interface Transition {
   readonly from: readonly StateOrNone[];
-  /** The next state; null keeps the current one. */
+  /** The state after the transition; null keeps the current state. */
   readonly to: ExecutionState | null;
   /** The event appended to the stream; null for none. */
   readonly event: ExecutionEventKind | null;
@@ -73,7 +73,9 @@ const granted = {
   endsLease: false,
 } as const;
 const givenUp = { event: 'released', endsLease: true, locks: 'free' } as const;
-/** The end of the work. No question or offer stays open, and no rework is pending. A stop stays in force. */
+/**
+ * The end of the work. It clears an open question, an open offer and pending rework. A stop stays in force.
+ */
 const over = {
   to: 'completed',
   event: 'completed',
@@ -105,7 +107,7 @@ const table = {
     event: 'question_answered',
     clears: ['waiting_for'],
   },
-  /** The question was resolved or deleted, and the holding agent has another open one. */
+  /** The question was resolved or deleted, and the holding agent has another open question. */
   hearFirstAnswer: {
     ...remark,
     from: ['waiting_input'],
@@ -124,7 +126,7 @@ const table = {
     locks: 'stay',
   },
   letOfferLapse: { ...remark, from: ['offered'], to: 'available', event: null },
-  /** The addressee was removed. */
+  /** The member or agent to whom the work was offered was removed. */
   withdrawOffer: { ...givenUp, from: ['offered'], to: 'available', clears: ['offer'], endsLease: false },
   release: { ...givenUp, from: held, to: 'available', clears: ['waiting_for'] },
   submit: {

@@ -20,17 +20,17 @@ export type ExecutionChanges = Partial<
 >;
 
 export interface StepFacts {
-  /** The database's time when the row was locked. */
+  /** The database's time when the execution was locked. */
   readonly now: string;
   /** Columns that the caller sets in addition to those of the transition. */
   readonly sets?: ExecutionChanges;
   /** The data of the transition's event. */
   readonly data?: Record<string, unknown>;
-  /** Events to append before the transition's own. */
+  /** The events to append before the event of the transition. */
   readonly earlier?: readonly ExecutionEvent[];
   /**
-   * True if the holder makes the transition. It knows its own event, and its answer contains all earlier
-   * ones.
+   * True if the holder makes the transition. The holder knows its own event, and the call's answer contains
+   * all earlier events.
    */
   readonly tellsHolder?: boolean;
 }
@@ -45,8 +45,8 @@ export interface Step {
 }
 
 /**
- * Returns the result of a transition of a locked execution. Callers check beforehand that it is possible;
- * here an impossible one is a fault.
+ * Returns the result of a transition of a locked execution. Callers check beforehand that the transition is
+ * possible, so an impossible transition is a programming error.
  */
 export function step(before: ExecutionRow, transition: TransitionName, facts: StepFacts): Step {
   const { now, sets = {}, data = {}, earlier = [], tellsHolder = false } = facts;

@@ -23,7 +23,7 @@ interface Ending {
 interface InTheWay {
   /** The leases to end. */
   readonly freed: readonly HeldLease[];
-  /** The locked leases and the executions under them. They include others than those to end. */
+  /** The locked leases, and the executions under them. They include more leases than those to end. */
   readonly leases: readonly LeaseRow[];
   readonly executions: readonly ExecutionRow[];
   readonly now: string;

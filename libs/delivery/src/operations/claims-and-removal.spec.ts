@@ -27,7 +27,7 @@ const holdings = async (): Promise<unknown[]> => [
 ];
 const begin = (who: Person, runId = 'run-1') =>
   who.agents.runEvent({ projectId: 'WEB', runId, kind: 'started' }).catch(refusedAsGone);
-/** Expects the error that a caller gets who was removed during the call. */
+/** Expects the error for a caller who was removed during the call. */
 const refusedAsGone = (error: unknown) => {
   expect(error).toMatchObject({ status: 401 });
 };

@@ -68,21 +68,24 @@ export interface OpenExecution {
 }
 
 export interface AcquireFacts {
-  /** The database's time after all rows were locked. */
+  /** The database's time after the target, its leases and its executions were locked. */
   readonly now: string;
   readonly caller: Holder;
   readonly isLead: boolean;
   readonly takeOver: boolean;
   /** The unit's own lease; null without a holder. */
   readonly own: HeldLease | null;
-  /** The leases of units that exclude this one: the group of a story, or the stories of a group. */
+  /** The leases of the units that exclude the target: the group of a story, or the stories of a group. */
   readonly rivals: readonly HeldLease[];
   readonly execution: OpenExecution | null;
   /** True if a stop is in force on the target. */
   readonly isStopped: boolean;
   /** True if the caller is a member who names the target; such a grant lifts a stop. */
   readonly liftsStop: boolean;
-  /** The open executions of those units. An offer of one of them also reserves this unit. */
+  /**
+   * The open executions on the units of `rivals`. An offer of one of these executions also reserves the
+   * target.
+   */
   readonly rivalExecutions: readonly OpenExecution[];
 }
 

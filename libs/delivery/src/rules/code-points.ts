@@ -1,6 +1,6 @@
 /** Sets of code points, stored as sorted ranges that neither overlap nor touch. */
 
-/** The first and the last code point, both inclusive. */
+/** A range of code points, given by its first and its last code point. */
 export type Range = readonly [from: number, to: number];
 export type CodePoints = readonly Range[];
 

@@ -3,7 +3,7 @@ import { type Collision } from '@muster/registry';
 import { type Effort } from './glob-intersection.ts';
 import { type Claim, fileOf, type Resource, resourceOf, touches } from './lock-resources.ts';
 
-/** A lock near the story, its own or another's. */
+/** A lock near the story. It belongs to the story's own work or to another holder. */
 interface AroundLock extends Claim {
   readonly id: string;
   readonly own: boolean;

@@ -6,7 +6,7 @@ import { aspectOf, fold, isClosed, isMerged, needsRework, reworkOf } from './for
 const anyFact: fc.Arbitrary<ForgeFact> = fc.record(
   {
     kind: fc.constantFrom(...ObservationKind.options),
-    // The values are few, so that several facts have the same time.
+    // The generator has few times, so that several facts often have the same time.
     at: fc.constantFrom('2026-11-21T09:00:00.000Z', '2026-11-21T09:00:01.000Z', '2026-11-21T09:00:02.000Z'),
     dedupeKey: fc.uuid(),
     ref: fc.constant(null),

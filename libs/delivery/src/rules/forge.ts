@@ -62,7 +62,7 @@ const headKinds: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_update
 
 export const aspectOf = (kind: ObservationKind): ForgeAspect => kinds[kind].aspect;
 
-/** Adds a fact to the state. `news` is true if it changed the state. */
+/** Adds a fact of the forge to the known state. `news` is true if the fact changed the state. */
 export function fold(
   state: ForgeState,
   fact: ForgeFact,

@@ -69,14 +69,15 @@ function search<State, Read>(
   return undefined;
 }
 
-/** The part of a segment read so far. No path has an empty segment, `.` or `..`. */
+/**
+ * The part of a segment that was read so far: nothing, one dot (1), two dots, or a name. No path has an empty
+ * segment, `.` or `..`.
+ */
 const nothing = 0;
 const twoDots = 2;
 const aName = 3;
 
-/**
- * Returns the part read after one more dot. A name may begin with two dots, but has more than two characters.
- */
+/** Returns the part of a segment that was read after one more dot. Three dots are a valid name. */
 const afterDot = (before: number): number => (before < twoDots ? before + 1 : aName);
 
 /** Returns the shortest segment that both match; undefined if there is none. */
@@ -100,8 +101,8 @@ function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | und
           // Classes of many ranges take longer to intersect.
           effort.spend(1 + Math.trunc((stepA.of.length + stepB.of.length) / 8));
           const both = intersect(stepA.of, stepB.of);
-          // A dot may lead to `.` or `..`, which are not valid, where another character leads to a name. The
-          // search tries both.
+          // A dot may complete `.` or `..`, which are not valid, where another character of the set completes
+          // a valid name. The search therefore tries a dot and another character.
           const char = sample(both.flatMap(withoutDot));
           if (char !== undefined) reach({ a: stepA.to, b: stepB.to, read: aName }, char);
           if (both.some(([from, to]) => from <= dot && dot <= to))
@@ -155,7 +156,8 @@ export function commonPath(a: Glob, b: Glob, effort: Effort): string | undefined
       if (anyA) reach({ ...state, a: state.a + 1 }, null);
       if (anyB) reach({ ...state, b: state.b + 1 }, null);
       if (state.a >= a.length || state.b >= b.length) return;
-      // Consuming the segment with both `**` reaches no state that leaving one of them does not reach.
+      // If both globs are at a `**`, no segment has to be consumed. Leaving either `**` reaches every state
+      // that consuming a segment would reach.
       if (anyA && anyB) return;
       const segment = common(state.a, state.b);
       if (segment === null) return;

@@ -59,7 +59,7 @@ export function checkGlob(pattern: string): void {
 
 const mostDots = 2;
 
-/** Returns the possible dot counts, up to two, of the texts that consist of dots only. */
+/** Returns the lengths, up to two, of the texts consisting only of dots that the pieces can match. */
 function dotsSpelledBy(pieces: Segment): number[] {
   let counts = [0];
   for (const piece of pieces) {
@@ -105,7 +105,7 @@ class SegmentReader {
 
   segment(): Segment {
     const pieces = this.sequence(0);
-    // Only an unopened brace stops a sequence before its end.
+    // A sequence ends before the end of the text only at a `}` without a `{`.
     if (this.at < this.chars.length) throw new MalformedGlob('has a } without {');
     return pieces;
   }

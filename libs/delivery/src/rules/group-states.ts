@@ -14,5 +14,7 @@ export const groupMoves: Readonly<Record<GroupState, readonly GroupState[]>> = {
 
 export const canMoveGroup = (from: GroupState, to: GroupState): boolean => groupMoves[from].includes(to);
 
-/** Reports whether a state is final. The stories of such a group may join other groups. */
+/**
+ * Reports whether a group's state is final. The stories of a group in a final state may join other groups.
+ */
 export const isOverGroup = (state: GroupState): boolean => groupMoves[state].length === 0;

@@ -1,6 +1,7 @@
 /**
  * Decides if stories may join a group. Work on a group and work on its stories exclude each other, so two
- * holders cannot have both. An expired lease has to end for that, because its holder could still renew it.
+ * holders can never have both. Expired leases on these stories end when the stories join, because their
+ * holders could still renew them.
  */
 import { type HeldLease, isSameHolder } from './acquire.ts';
 

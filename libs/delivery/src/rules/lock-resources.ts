@@ -19,8 +19,8 @@ export interface Resource {
   /** True if the text is a literal path or name, without wildcards and escapes. */
   readonly literal: boolean;
   /**
-   * True if the resource also covers every path below the text. Only literal resources set it; a glob has it
-   * in its segments.
+   * True if the resource also covers every path below `text`. It is set for literal resources only. A glob
+   * expresses this by its segments.
    */
   readonly below: boolean;
   /**

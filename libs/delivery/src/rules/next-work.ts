@@ -7,9 +7,9 @@ export interface NextFacts {
   /** The board's reasons against the story. */
   readonly reasons: readonly PassedOverReason[];
   readonly isGrouped: boolean;
-  /** True if its work is submitted and only the forge has to act. */
+  /** True if the story's work is submitted and only the forge has to act. */
   readonly isSubmitted: boolean;
-  /** True if its rework is reserved for another holder for a while. */
+  /** True if the story's rework is reserved for another holder for a limited time. */
   readonly isReworkOfAnother: boolean;
   /** True if a story that people moved back to ready or the backlog counts as not begun. */
   readonly boardDecides: boolean;
@@ -24,8 +24,8 @@ export type NextVerdict =
   | { readonly kind: 'ignore' };
 
 /**
- * Returns the reasons why an acquire would not be granted. The caller's own lease is `lease_held`, too: it is
- * not the next work.
+ * Returns the reasons why an acquire would not be granted. The reason is `lease_held` even if the caller
+ * holds the lease, because the next work has to be other work.
  */
 export const reasonsOf = (decision: Exclude<AcquireDecision, { kind: 'grant' }>): PassedOverReason[] =>
   decision.kind === 'extend' || decision.reason === 'take_over_forbidden'

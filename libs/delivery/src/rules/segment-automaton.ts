@@ -14,7 +14,7 @@ export interface Automaton {
   readonly start: number;
   readonly end: number;
   readonly size: number;
-  /** The steps of each state. */
+  /** The steps from each state, by the number of the state. A step reads one character. */
   readonly steps: readonly (readonly Step[])[];
   readonly free: readonly (readonly number[])[];
 }
@@ -49,7 +49,8 @@ function build(segment: Segment): Automaton {
           steps[at]?.push({ of: piece.of, to: next });
           break;
         case 'any':
-          // The loop has a state of its own. Otherwise another path back to `at` could read characters there.
+          // The loop gets a state of its own. If the loop were on `at`, every other path that leads to `at`
+          // could read more characters there.
           free[at]?.push(next);
           steps[next]?.push({ of: anyCodePoint, to: next });
           break;

@@ -1,7 +1,10 @@
 /** The durations of leases and locks. */
 import { type Policy } from '@muster/registry';
 
-/** The minimum, in seconds. A shorter lease could expire before its answer arrives. */
+/**
+ * The minimum duration in seconds. A lease or lock of a shorter duration could expire before the answer
+ * reaches its holder.
+ */
 const shortestSeconds = 5;
 
 /** Limits the requested duration in seconds: at least 5, at most `most`. */

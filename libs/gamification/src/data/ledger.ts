@@ -107,7 +107,9 @@ interface KeyRow {
   readonly kind: string;
 }
 
-/** Writes entries, and returns the new ones. A repeated count therefore changes nothing. */
+/**
+ * Writes entries of the ledger, and returns only the new ones. A repeated count therefore changes nothing.
+ */
 export async function setEntries(db: Db, { given, takenBack }: Counted): Promise<Counted> {
   if (given.length + takenBack.length === 0) return { given, takenBack };
   const [added, taken] = await Promise.all([

@@ -12,7 +12,10 @@ const columns = sql.part`counted_seq, state, job_id, synced_at`;
 export const findState = (db: Db): Promise<State | undefined> =>
   db.find(sql<State>`select ${columns} from gamification_state where ${of()}`);
 
-/** Locks the state against other counts, requests and resets until this transaction ends. */
+/**
+ * Locks the state of the organization's points against other counts, requests and resets until this
+ * transaction ends.
+ */
 export async function lockState(db: Db): Promise<State> {
   const [, state] = await Promise.all([
     db.all(

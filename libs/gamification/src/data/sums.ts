@@ -1,4 +1,4 @@
-/** The sums that are stored with the ledger. */
+/** The sums of points, which are stored with the ledger. */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type SumChanges } from '../rules/sums.ts';
 
@@ -68,7 +68,7 @@ export function resetSums(db: Db, memberId: string | null): void {
   const whose = memberId === null ? sql.part`true` : sql.part`member_id = ${memberId}`;
   db.later(sql`delete from point_tallies where ${of()} and ${whose}`);
   db.later(sql`delete from point_scores where ${of()} and ${whose}`);
-  // Earlier days stay. A streak never extends across a reset.
+  // Days before today are kept, because a streak never extends across a reset.
   db.later(sql`delete from point_days where ${of()} and day >= now()::date and ${whose}`);
   db.later(
     sql`with s as (select activity from streams where ${of()} for no key update)

@@ -21,7 +21,7 @@ export interface TakenBack {
   readonly bySeq: number;
 }
 
-/** The facts needed in addition to the activity. */
+/** The facts, in addition to the activity, that are needed to count points. */
 export interface Known {
   /** The valid points for the subjects of the activity. */
   readonly standing: readonly Given[];

@@ -42,13 +42,15 @@ export interface Verdict {
 
 type Judge = (data: unknown, subjectId: string) => readonly Verdict[];
 
-/** Returns the schema of a kind. The compiler cannot relate them while the kind is generic. */
+/**
+ * Returns the schema of an event kind's data. The cast is necessary because the compiler cannot relate a
+ * generic kind to its schema.
+ */
 const schemaOf = <Kind extends EventKind>(kind: Kind) =>
   events[kind] as unknown as z.ZodType<EventData<Kind>>;
 
 /**
- * Creates a rule with typed event data. Data of an older release may lack a field; the rule then gives
- * nothing.
+ * Creates a rule with typed event data. If data of an older release lacks a field, the rule gives no points.
  */
 function rule<Kind extends EventKind>(
   kind: Kind,
@@ -77,7 +79,7 @@ const takeBack = (kind: PointKind, subjectId: string, whose: Verdict['whose'] = 
   whose,
 });
 
-/** The points for each kind. */
+/** The number of points that each kind gives. */
 export const pointsOf: Readonly<Record<PointKind, number>> = {
   story_done: 10,
   review_given: 5,
@@ -124,7 +126,7 @@ export const levelBeginsAt = (level: number): number => 25 * level * (level - 1)
 /** Returns the level for this many points, starting at 1. */
 export function levelOf(points: number): number {
   const level = Math.floor((1 + Math.sqrt(1 + (4 * Math.max(0, points)) / 25)) / 2);
-  // A square root may be slightly above or below an integer.
+  // The computed square root may be slightly above or below an integer, so the level may be wrong by one.
   if (levelBeginsAt(level) > points && level > 1) return level - 1;
   return levelBeginsAt(level + 1) <= points ? level + 1 : level;
 }

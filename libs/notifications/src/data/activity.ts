@@ -13,8 +13,8 @@ type List = Registry['activity']['list'];
 export const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id', 'subject', 'data', 'at']);
 
 /**
- * Lists the activity in pages, newest first. It does not check a named project or story: a caller who may see
- * it may see all of its events.
+ * Lists the activity in pages, newest first. The events of a named project or story need no check, because a
+ * caller who may see the project or story may see all of its events.
  */
 export async function listActivity(
   db: Db,

@@ -40,8 +40,8 @@ interface Place {
 }
 
 /**
- * An entry with its position in the scan. The last possible one is not an item, but marks the start of the
- * next scan.
+ * An entry with its position in the scan. The entry at the last possible position is not an item. It marks
+ * the start of the next scan.
  */
 type Entry = Selectable<DB['activity']> & { readonly nth: number };
 /** A row of the result. If no entry matches, there is one row with only the position of the stream. */
@@ -95,7 +95,7 @@ export async function walkEvents(
   const last = items.at(-1);
   return {
     items: items.map((row) => ({ ...activityItems.shown(row), seq: row.seq })),
-    // A full page continues after its last item. Otherwise everything scanned has been seen.
+    // A full page continues after its last item. Otherwise the caller has seen everything that was scanned.
     upTo:
       items.length === limit && last !== undefined
         ? last.seq

@@ -104,7 +104,7 @@ const lockCounts = (caller: Caller): Query<unknown> =>
 export interface Marked {
   readonly found: number;
   readonly updated: number;
-  /** The newest id among those found. */
+  /** The newest id among the notifications that were found. */
   readonly last: string | null;
 }
 

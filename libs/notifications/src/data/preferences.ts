@@ -10,7 +10,10 @@ export const listChoices = (db: Db, memberId: string): Promise<Choice[]> =>
     >`select kind, channel, enabled from notification_preferences where ${of()} and member_id = ${memberId}`,
   );
 
-/** Answers the statement that stores a choice. */
+/**
+ * Answers the statement that stores a member's choice for a channel. A choice that equals the default is
+ * deleted.
+ */
 export function setChoice(memberId: string, { kind, channel, enabled }: Choice): Query<unknown> {
   if (defaultChannels(kind)[channel] === enabled) {
     return sql`delete from notification_preferences where ${of()} and member_id = ${memberId} and kind = ${kind} and channel = ${channel}`;

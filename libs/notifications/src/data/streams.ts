@@ -125,8 +125,8 @@ export async function walkDown<From extends Table, Item>(
 }
 
 /**
- * A scanned entry with its position in the scan. The last possible one is not an item, but marks the start of
- * the next page.
+ * A scanned entry with its position in the scan. The entry at the last possible position is not an item. It
+ * marks the start of the next page.
  */
 interface Step {
   readonly seq: number;

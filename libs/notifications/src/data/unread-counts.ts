@@ -2,8 +2,8 @@
 import { sql } from '@muster/driver';
 
 /**
- * Disables the trigger that counts notifications until the end of the transaction. A statement that has this
- * among its common table expressions must update the counts itself. Counting n notifications of one member
- * one by one costs O(n²) (see the trigger).
+ * Disables the trigger that counts notifications until the end of the transaction. A statement with this
+ * query among its common table expressions must update the counts itself. The trigger would count n
+ * notifications of one member one by one, which costs O(n²).
  */
 export const countsByHand = sql.part`select set_config('muster.unread', 'by hand', true)`;

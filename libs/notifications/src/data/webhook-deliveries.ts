@@ -91,7 +91,10 @@ export const insertDelivery = (row: DeliveryRow): Query<unknown> =>
     select ${organization}, ${row.id}::uuid, ${row.webhook_id}::uuid, ${row.event_id}::uuid, ${row.kind}::text,
       ${row.event_at}::timestamptz, ${row.next_at}::timestamptz, ${row.created_at}::timestamptz`;
 
-/** Pending deliveries of a paused endpoint have no time. Resuming the endpoint sets it. */
+/**
+ * Returns the time at which a delivery becomes due. Deliveries of a paused endpoint have no due time until
+ * the endpoint is resumed.
+ */
 const timeOf = (isPaused: boolean): Part => (isPaused ? sql.part`null::timestamptz` : sql.part`now()`);
 
 /** Schedules a delivery again, with a fresh count of attempts. */
@@ -117,7 +120,7 @@ const inRange = ({ webhookId, from, to }: ReplayRange): Part =>
     : sql.part`${of('d')} and d.webhook_id = ${webhookId} and d.seq is not null
         and d.event_at between ${from}::timestamptz and ${to}::timestamptz`;
 
-/** Answers whether the whole range is still stored. */
+/** Answers whether all deliveries of the range are still stored. */
 export async function isKept(db: Db, { webhookId, from }: ReplayRange): Promise<boolean> {
   const { kept } = await db.one(
     typeof from === 'number'

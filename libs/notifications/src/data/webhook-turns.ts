@@ -84,15 +84,15 @@ export interface HeldWebhook extends Pick<
   readonly worker_epoch: number;
   readonly makerIsMember: boolean;
   /**
-   * The position of the activity when the creator's membership was checked. The creator may have left after
-   * it.
+   * The position of the activity when the membership of the endpoint's creator was checked. The creator may
+   * have left after that position.
    */
   readonly stands: number;
 }
 
 /**
- * Extends the hold and locks the endpoint's row. Answers undefined if another worker acquired it or it was
- * deleted.
+ * Extends the worker's hold and locks the endpoint's row. Answers undefined if another worker acquired the
+ * endpoint or the endpoint was deleted.
  */
 export const keepHolding = (db: Db, id: string, epoch: number): Promise<HeldWebhook | undefined> =>
   db.find(
@@ -106,7 +106,7 @@ export const keepHolding = (db: Db, id: string, epoch: number): Promise<HeldWebh
         (select s.activity from streams s where ${of('s')}) as stands`,
   );
 
-/** The result of an attempt. */
+/** The result of an attempt to send a message, in the form in which it is stored. */
 export interface Settled {
   readonly id: string;
   readonly state: 'pending' | 'delivered' | 'failed';
@@ -117,8 +117,8 @@ export interface Settled {
 }
 
 /**
- * Stores results and answers the ids of the stored ones. A worker that received no answer sends the same
- * result again, which has no effect.
+ * Stores the results of delivery attempts, and answers the ids of the deliveries whose result was stored. A
+ * worker that received no answer sends the same result again, which has no effect.
  */
 export const settle = (settled: readonly Settled[]): Query<{ readonly id: string }> => sql<{ id: string }>`
   update webhook_deliveries d set state = /*guard: a message is delivered when its receiver says so*/o.state/*end*/, attempts = d.attempts + 1, answer = o.answer,
@@ -219,7 +219,7 @@ export function takeReady(
   );
 }
 
-/** The values that a turn stores in the endpoint's row. */
+/** The values that are stored in the endpoint's row after a round of deliveries. */
 export interface TurnEnd {
   readonly id: string;
   readonly cursorSeq: number;

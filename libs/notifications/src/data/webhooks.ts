@@ -51,12 +51,15 @@ export const webhooks = record('webhooks', 'w', {
 });
 export type WebhookRow = RowOf<typeof webhooks>;
 
-/** A row with values computed from its deliveries. */
+/** The row of an endpoint with values computed from its deliveries. */
 interface Faring extends WebhookRow {
   readonly lag: number;
 }
 
-/** A row with the caller's rank in its project; null if it has no project that the caller may see. */
+/**
+ * The row of an endpoint with the caller's rank in its project. The rank is null if the endpoint has no
+ * project that the caller may see.
+ */
 export interface ManagedWebhook extends Faring {
   readonly rank: number | null;
 }
@@ -107,7 +110,7 @@ async function requireManager(
   await requireGround(projectId !== null && (rank ?? 0) >= leadRank && 'projectLead');
 }
 
-/** The context that a handler passes to these functions. */
+/** The part of a handler's context that the functions about endpoints need. */
 interface Visit {
   readonly db: Db;
   readonly caller: Caller;

@@ -15,7 +15,7 @@ import { excerpt } from './excerpts.ts';
 
 /** The kinds of recipients, found by the ids of a draft. The queries are in data/recipients.ts. */
 export type Recipients =
-  /** These members, who are named by the event; also if their own agent acted. */
+  /** The members whom the event names. They are notified even if their own agent acted. */
   | 'members'
   /** The members who own these agents; also if another agent of theirs acted. */
   | 'agents'
@@ -55,7 +55,7 @@ export interface NotificationDraft {
    * about a project.
    */
   readonly projectId: string | null;
-  /** The comment that it is about. If the comment is deleted, the notification is withdrawn. */
+  /** The comment that the notification is about. If the comment is deleted, the notification is withdrawn. */
   readonly commentId?: string;
 }
 
@@ -76,7 +76,10 @@ const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
 /** Answers the title as an additional line if the name is only a key. */
 const detailOf = ({ key, title }: Subject): string => (key === null ? '' : title);
 
-/** Creates drafts about the event's subject, for members who may see it. Without ids there are none. */
+/**
+ * Creates drafts about the event's subject, for members who may see the subject. Without ids the list is
+ * empty.
+ */
 function tell(
   kind: NotificationKind,
   to: Recipients,
@@ -94,8 +97,8 @@ function mentioned({ subject, actor }: What<EventKind>, mentions: readonly strin
 }
 
 /**
- * Notifies the members responsible for the story about a question to no specific member. If an agent asks,
- * its owner is notified too.
+ * Notifies the members responsible for the story about a question that is not addressed to a specific member.
+ * If an agent asks, its owner is notified too.
  */
 function askedOfAll({ subject, actor }: What<EventKind>): NotificationDraft[] {
   const words = { title: `${actor.name} has a question on ${nameOf(subject)}`, body: detailOf(subject) };
@@ -301,7 +304,8 @@ const rules: Rules = {
   },
 
   'broadcast.posted': ({ subject, data, actor }) => {
-    // The message is only for its recipients, so the event does not contain it. writeNotifications reads it.
+    // The message of a broadcast is only for its recipients, so the event does not contain it.
+    // writeNotifications reads the message.
     const words = { title: `${openings[data.level] ?? 'Message'} from ${actor.name}`, body: '' };
     return tell('broadcast', 'broadcast', [subject.id], subject, words);
   },
@@ -325,7 +329,8 @@ const rules: Rules = {
       body: 'Stories do not follow the forge until this is fixed. The settings of the connection show the error.',
     }),
 
-  // These events can occupy the last seat. Accepting an invitation uses the seat that it reserved.
+  // The following events can occupy the last seat. The acceptance of an invitation is not among them, because
+  // it uses the seat that the invitation reserved.
   'invitation.created': (what) => (what.data.role === 'viewer' ? [] : outOfSeats(what)),
   'invitation.renewed': outOfSeats,
   'member.roleChanged': (what) => (what.data.from === 'viewer' ? outOfSeats(what) : []),

@@ -45,7 +45,7 @@ export const acquireNext = handle(
     return { execution: null, leaseToken: null, resumed: false, signals: [], skipped: skipped() };
   },
   {
-    // While one call writes its story, other calls search for theirs.
+    // While one call writes its story, other calls of the same project search for their stories.
     atOnce: 3,
     reissue: async (context, kept) => ({
       ...kept,

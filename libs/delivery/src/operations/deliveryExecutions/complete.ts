@@ -39,7 +39,8 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       moves = await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).then(
         () => true,
         (error: unknown) => {
-          // The work is done, even if the target column is missing or full.
+          // The holder's work is done, even if its story cannot move because the target column is missing or
+          // full.
           if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
           return false;
         },
@@ -95,8 +96,8 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
 });
 
 /**
- * Lands the stories whose merge was reported before the policy accepted reports. That merge proves the work
- * now.
+ * Moves stories to done whose merge was reported before the policy accepted reports. The policy accepts such
+ * a merge now.
  */
 async function landReported(
   context: Pick<HandlerContext<typeof registry.deliveryExecutions.complete>, 'db' | 'policy' | 'perform'>,

@@ -25,7 +25,7 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
 
   const note = params.note ?? null;
   const expiresAt = later(holder.now, offerTtlSeconds);
-  // The locks stay until the offer expires, as the work does.
+  // The locks stay until the offer expires, because the work stays reserved until then.
   db.later(keepLocks(executionId, expiresAt));
   emit('execution.offered', aboutTarget(holder.target), { executionId, toMemberId, toAgentId });
   return {

@@ -22,7 +22,7 @@ beforeEach(async () => {
 const listed = async (who: Person, filter: Filter = {}): Promise<ListedExecution[]> =>
   (await who.deliveryExecutions.list(filter)).items;
 
-/** Lists the keys of the stories in the order of the list. */
+/** Lists the keys of the executions' stories in the order of deliveryExecutions.list. */
 const keys = async (filter: Filter, who = people.dan): Promise<(string | undefined)[]> =>
   (await listed(who, filter)).map(({ story }) => story?.key);
 

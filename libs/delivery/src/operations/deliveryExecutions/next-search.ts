@@ -30,8 +30,8 @@ export interface Known {
 interface Attempted {
   readonly granted: Granted | undefined;
   /**
-   * The number of candidates before it that other callers have claimed or hold. It counts all candidates if
-   * none was free.
+   * The number of candidates before the taken one that other callers have claimed or hold. If no candidate
+   * was free, it is the number of all candidates.
    */
   readonly passed: number;
   /** The reasons for which the candidate was not taken. */
@@ -46,7 +46,7 @@ interface Attempted {
  */
 const mostTries = 3;
 
-/** Reports whether both are the same member, acting by the same agent or in person. */
+/** Reports whether both holders are the same member, and both act through the same agent or in person. */
 export const isBy = (
   one: Pick<Holder, 'memberId' | 'agentId'>,
   other: Pick<Holder, 'memberId' | 'agentId'>,
@@ -75,7 +75,9 @@ export class NextSearch {
     return [...this.waiting, ...this.begun];
   }
 
-  /** Takes the first candidate that can be taken. Records the candidates skipped before it. */
+  /**
+   * Takes the first story of the page that the caller can take. Records the stories that it skipped before.
+   */
   async takeFirst(page: readonly Known[]): Promise<Granted | undefined> {
     const judged = page.map((known) => ({ ...known, verdict: this.judge(known) }));
     const takeable = judged
@@ -173,8 +175,8 @@ export class NextSearch {
       isGrouped: work.is_grouped,
       isSubmitted: work.awaits_forge,
       isReworkOfAnother: reworkFor !== null && !isBy(reworkFor, caller),
-      // If the board decides what has begun, a member who moves a story back to ready wants it to be taken up
-      // again.
+      // With `start`, the board decides whether a story has begun. A member who moves a story back to ready
+      // wants the work to be taken up again.
       boardDecides: this.wanted.start,
       decision: decideAcquire({
         now: work.now,

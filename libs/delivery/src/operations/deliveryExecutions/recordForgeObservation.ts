@@ -35,7 +35,10 @@ import { writeStep } from '../../leases/write-step.ts';
 import { landStories } from './land-stories.ts';
 import { fold, isClosed, isLanded, needsRework, reworkOf, seenHead } from '../../rules/forge.ts';
 
-/** The part of the context that recording needs. A delivery from a forge has it as well. */
+/**
+ * The part of a handler's context that recording an observation needs. Recording a delivery from a forge
+ * passes it, too.
+ */
 type Context = Pick<
   HandlerContext<typeof registry.deliveryExecutions.recordForgeObservation>,
   'caller' | 'db' | 'policy' | 'emit' | 'perform'
@@ -195,8 +198,8 @@ function shaAfter(
 }
 
 /**
- * Returns the transition that the facts cause on an execution without a holder. On a held one they are
- * signals, and the holder completes.
+ * Returns the transition that the facts of the forge cause on an execution without a holder. On a held
+ * execution the facts only signal the holder, who completes the work.
  */
 function follows(
   { state, rework }: ExecutionRow,
@@ -227,7 +230,10 @@ function follows(
   };
 }
 
-/** Returns the git data shown to people, if the news or the head changes it. */
+/**
+ * Returns the git data that is shown to people. The result is empty if neither the new fact nor the head
+ * changes the git data.
+ */
 function gitAfter(
   { git }: ExecutionRow,
   { news, headSha }: { readonly news: ForgeFact | undefined; readonly headSha: string | undefined },

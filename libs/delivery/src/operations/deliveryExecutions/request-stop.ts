@@ -62,7 +62,7 @@ export async function requestStop(context: Context) {
   return answerWith(unit, taken);
 }
 
-/** Lets agents take the work again. */
+/** Lifts a stop, so that agents can take the work again. */
 export async function liftStop(context: Context) {
   const { params, caller, db, emit } = context;
   const { executionId } = params;

@@ -49,7 +49,7 @@ it('says in the stream what was cleared', async () => {
   ]);
 });
 
-/** Reads everything that a change leaves behind. */
+/** Reads the records that an update writes: the execution, its stream and the activity. */
 const traces = async () => {
   const { executionId } = held;
   const { execution } = await people.dan.deliveryExecutions.get({ executionId });

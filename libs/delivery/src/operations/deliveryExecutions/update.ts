@@ -53,7 +53,8 @@ async function sayWhereItStands(context: Context, leaseToken: string) {
   if (code !== undefined) {
     const said = policy === undefined ? code : codeThatCounts(policy, code);
     const told = changeCode(db, codes, (known) => codeSaid(known, said, now));
-    // The holder may repeat an earlier report after reports of other code.
+    // The holder may repeat an older report after reports of other code. The git data then stays, but the
+    // code under review changes.
     const isNews = codes.some((known, index) => known.code !== told[index]);
     if (isNews && !fields.includes('git')) fields.push('git');
   }

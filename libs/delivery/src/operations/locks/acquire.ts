@@ -139,7 +139,8 @@ async function conflictsOf(
   if (clashes.length === 0) return [];
   const shown = await getLocks(db, [...new Set(clashes.map(({ b }) => b.lock.id))]);
   const byId = new Map(shown.map((row) => [row.id, toLock(row)]));
-  // A lock that was freed since it was read no longer conflicts. Another one may be hidden behind it.
+  // A lock that was freed after it was read no longer conflicts. The freed lock may have hidden another
+  // conflict, so the remaining locks are compared again.
   const isGone = (lockId: string): boolean =>
     clashes.some(({ b }) => b.lock.id === lockId) && !byId.has(lockId);
   const left = others.filter(({ id }) => !isGone(id));

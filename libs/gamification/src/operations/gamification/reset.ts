@@ -18,7 +18,7 @@ async function subjectOf(db: Db, orgId: string, memberId: string | null): Promis
 export const reset = handle(registry.gamification.reset, async ({ params, caller, db, emit }) => {
   const { orgId } = caller;
   const memberId = params.memberId ?? null;
-  // The lock comes first, so that no count runs at the same time.
+  // The state is locked first, so that no count of points runs at the same time.
   const [, withPoints, subject] = await Promise.all([
     lockState(db),
     countWithPoints(db, memberId),

@@ -3,7 +3,9 @@ import { handle } from '@muster/runtime';
 import { countReplayed, isKept, mostReplayed, replayRange } from '../../data/webhook-deliveries.ts';
 import { lockWebhook, wake } from '../../data/webhooks.ts';
 
-/** Converts a number that was sent as text. */
+/**
+ * Converts an end of the range to a number if it is a number that was sent as text. Other texts are times.
+ */
 const edgeOf = (edge: number | string): number | string =>
   typeof edge === 'string' && /^\d+$/.test(edge) ? Number(edge) : edge;
 

@@ -203,7 +203,7 @@ describe('who may', () => {
       people.orgId,
       'denied',
     );
-    // Each refused write leaves an entry, and the two reads leave none.
+    // Each refused write leaves an audit entry, and the two refused reads leave none.
     expect(refused).toHaveLength(Object.keys(deeds(agent, '')).length - 2 + 1);
   });
 
@@ -321,7 +321,7 @@ describe('webhooks.replay', () => {
       reason: 'limit_exceeded',
     });
     expect(await people.ana.webhooks.replay({ webhookId, from: 2, to: 10_001 })).toEqual({ count: 10_000 });
-    // They are pending now, so none is scheduled again.
+    // The deliveries are pending now, so the second replay schedules none of them again.
     expect(await people.ana.webhooks.replay({ webhookId, from: 2, to: 10_001 })).toEqual({ count: 0 });
   });
 
