@@ -33,20 +33,20 @@ import { createVault, productOf, type Vault } from './vault.ts';
 
 export interface LicenseService {
   readonly service: Service;
-  /** Sends due webhooks immediately. */
+  /** The part of the courier that sends due webhooks immediately. */
   readonly courier: Pick<Courier, 'send'>;
   /** Migrates the schema and reads the keys. Retries while Postgres is unavailable. */
   readonly start: () => Promise<void>;
   /** Reads the signing keys again immediately instead of within half a minute. */
   readonly refresh: () => Promise<void>;
-  /** Closes the connections after the service has stopped. */
+  /** Closes the database and Redis connections. Call it after the service has stopped. */
   readonly close: () => Promise<void>;
 }
 
 export interface LicenseServiceOptions {
   /** The prefix of the Redis keys; `usualPrefix` by default. */
   readonly prefix?: string;
-  /** The pool for calls of machines. By default the service creates its own pools. */
+  /** The database pool for calls of machines. By default the service creates its own pools. */
   readonly pool?: Pool;
   readonly operatorsPool?: Pool;
   /** The polling interval for due webhooks; 1 s by default. Null disables all background work. */
@@ -129,7 +129,7 @@ const checksOf = (config: Config, pool: Pool, vault: Vault): Check[] => [
   },
 ];
 
-/** Starts the background work of the service. A turn does nothing until the secrets could be read. */
+/** Starts the background work of the service. Each run does nothing until the secrets could be read. */
 function startLoops(
   { operatorsPool, vault, courier, logger }: Working,
   webhookMillis: number,

@@ -83,7 +83,8 @@ const commands: readonly LicenseCommand[] = [
     name: 'migrate',
     description: 'Make or update the schema, and what an installation needs before its first license',
     run: async ({ pool, databaseUrl, environment }) => {
-      // Connect first: if Postgres is unreachable, it is certain that nothing was changed.
+      // Connects before the migration. If Postgres is unreachable here, it is certain that nothing was
+      // changed.
       await pool.query('select');
       const applied = await provision(databaseUrl, givenSecrets(environment)).catch((error: unknown) => {
         const outage = outageOf(error);
@@ -112,7 +113,7 @@ const givenSecrets = (environment: Context['environment']) => ({
   seal: environment['LICENSE_SEAL'] || undefined,
 });
 
-/** The environment and streams that a command line runs with. */
+/** The environment variables and streams that a command line uses. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly readLines: Context['readLines'];
@@ -139,7 +140,8 @@ function databaseUrlOf({ DATABASE_URL: url }: Context['environment']): string {
 function sayError(error: unknown): { readonly reason: string; readonly message: string } | undefined {
   if (error instanceof Refused) return error;
   if (error instanceof ConfigError) return { reason: 'environment', message: error.message };
-  // Changes run in `inTransaction`, which handles its own outages. So this outage happened outside a change.
+  // Changes run in `inTransaction`, which handles outages by itself. An outage that arrives here happened
+  // outside of a change.
   const outage = outageOf(error);
   if (outage !== undefined) return nothingChanged(outage);
   const state = error instanceof BurstError ? error.sqlState : undefined;
@@ -176,7 +178,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
     }
   } catch (error) {
     const known = sayError(error);
-    // An unexpected error is a bug of the program.
+    // An unexpected error is a bug of the program, so it is thrown again.
     if (known === undefined) throw error;
     const { reason, message } = known;
     if (asJson) out(`${jsonText({ error: { reason, message } })}\n`);

@@ -77,7 +77,7 @@ export const environment = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Reads the configuration. Throws if the settings of the issuer are incomplete. */
+/** Reads the configuration. Throws if the settings of the operators' issuer are incomplete. */
 export function readConfig(from: Record<string, string | undefined> = process.env) {
   const config = parseEnvironment(environment, from);
   const { OPERATORS_ISSUER: issuer, OPERATORS_CLIENT_ID: clientId } = config;

@@ -83,7 +83,7 @@ async function keepSecret(db: Db, name: 'pepper' | 'seal'): Promise<Buffer> {
   return value;
 }
 
-/** The columns that contain sealed texts, and the name that each text was sealed under. */
+/** The columns that contain sealed texts. `nameOf` returns the name under which the text of a row was sealed. */
 const sealed = [
   { table: sql`licenses.signing_keys`, id: sql`kid`, column: sql`sealed_key`, nameOf: (id: string) => id },
   ...[sql`sealed_secret`, sql`sealed_secret_before`].map((column) => ({
@@ -197,8 +197,14 @@ const shared =
     }
   };
 
-/** Like `ask`, for a read that takes no lock. Such reads share a few connections. */
+/**
+ * Runs a query like `ask`, over a few connections that such queries share. The query must be a read that
+ * takes no lock.
+ */
 export const look = shared(sendRead);
 
-/** Like `ask`, for a change of one license that can be repeated. Such changes share a few connections. */
+/**
+ * Runs a query like `ask`, over a few connections that such queries share. The query must change one license
+ * and be repeatable.
+ */
 export const changeOne = shared(sendShortWrite);

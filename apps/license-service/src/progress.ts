@@ -3,7 +3,7 @@ import { bar } from '@muster/terminal';
 
 export type Progress = (done: number, total: number) => void;
 
-/** Creates a progress bar. It prints nothing if the output is not a terminal. */
+/** Creates a progress bar. The bar prints nothing if the output is not a terminal. */
 export function progressOn(out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): Progress {
   if (!out.isTTY) return () => undefined;
   return (done, total) => {

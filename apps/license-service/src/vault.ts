@@ -67,10 +67,14 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
   let isProvisioned = false;
   let isStopped = false;
 
-  /** Migrates the schema if the login may. Otherwise another login has to, and reading the secrets fails until then. */
+  /**
+   * Migrates the schema if the login may do so. Otherwise an operator has to migrate with another login, and
+   * reading the secrets fails until then.
+   */
   const tryToProvision = async (): Promise<void> => {
     try {
-      // Before the first migration the role does not exist, so the check fails.
+      // Before the first migration the service's role does not exist, so checking its rights fails. In that
+      // case the migration is attempted.
       isProvisioned = !(await mayProvision(pool).catch(() => true));
       if (isProvisioned) return;
       const applied = await provision(url, given);
@@ -82,7 +86,7 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
     }
   };
 
-  // Migrate even if the old schema can already be read.
+  // Migrates the schema first, even if the old schema can already be read, and then reads the secrets.
   const open = async (): Promise<void> => {
     if (!isProvisioned) await tryToProvision();
     opened = await openWith(pool, await loadSecrets(pool, given));

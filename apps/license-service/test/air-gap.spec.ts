@@ -22,7 +22,7 @@ beforeAll(async () => {
   const answer = await fetch(`${machines.serviceUrl}/.well-known/license-keys.json`);
   ({ keys: publicKeys } = (await answer.json()) as { keys: PublicKey[] });
 });
-// In these tests no machine reaches the service.
+// In these tests no machine can reach the service.
 beforeEach(() => {
   machines.middle.meddle = away;
 });
@@ -83,13 +83,13 @@ describe('a machine that never comes online', () => {
     const before = await kept(client);
     expect(await client.acceptOffline(answer)).toMatchObject({ mayRun: true });
     expect(await kept(client)).toMatchObject({ certificate: before.certificate });
-    // The client remembers that the clock was later, so an earlier clock counts as turned back.
+    // Stores a later time as seen by the client, so that the current clock counts as turned back.
     const later = Date.now() + 3_600_000;
     const seen = { aheadMillis: 0, latestMillis: later };
     await writeFile(client.file, JSON.stringify({ ...before, time: seen }));
     expect(await client.acceptOffline(answer)).toMatchObject({ reason: 'clock_turned_back' });
     expect(await held(id)).toHaveLength(1);
-    // An operator may answer one request several times.
+    // An operator may answer the same request several times.
     expect((await answered(request)).code).toBe(0);
     expect(await held(id)).toHaveLength(1);
   });
@@ -245,7 +245,7 @@ describe('by the operators’ API', () => {
     const { json } = await call({ request }, await tokenOf({ product: 'acme' }));
     expect(json).toMatchObject({ licenseId: null, refused: { reason: 'unknown_license_key' } });
     expect(await held(id)).toHaveLength(0);
-    // The key of another product signed this answer.
+    // This answer is signed with the key of another product.
     expect(await client.acceptOffline(json.answer)).toMatchObject({ mayRun: false, reason: 'untrusted' });
   });
 

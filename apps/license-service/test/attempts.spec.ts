@@ -1,4 +1,7 @@
-/** Tests that guesses of keys are rate-limited but the machine that holds the license is not, also without Redis. */
+/**
+ * Tests that guesses of a key are rate-limited, also without Redis. The machine that holds the license is not
+ * limited.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type OwnRedis, startOwnRedis } from '@muster/testing';
 import { newKey } from '../src/key/key.ts';
@@ -16,10 +19,13 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A long Redis timeout. On a busy machine Redis may be slow, and the counters in memory would start from zero. */
+/**
+ * A long timeout for Redis. On a busy machine Redis may be slow. The service would then count in memory,
+ * starting from zero.
+ */
 const patience = { LIMIT_TIMEOUT_MILLIS: '5000' };
 
-/** Starts a service that trusts the X-Forwarded-For headers of this process. */
+/** Starts a service that trusts the X-Forwarded-For headers of this test process. */
 const start = (environment: Record<string, string> = {}): Promise<Running> =>
   world.start({
     environment: { ...noLimits, ...patience, REDIS_URL: redis.url, TRUST_PROXY: '127.0.0.1', ...environment },
@@ -61,7 +67,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     const service = await start({ ...timeout, LIMIT_KEY_FAIL: '5/3600' });
     const { key } = await world.issue();
     expect((await service.activate(key, 'rightful')).status).toBe(200);
-    // Each guess comes from a different address.
+    // Makes a guess of the key from an address of its own.
     const guess = (index: number) => service.activate(key, `guess-${index}`, from(`198.51.100.${index}`));
     expect(await statusesOf(8, guess)).toEqual([...times(5, 409), ...times(3, 429)]);
     const check = await service.check(key, 'guess', from('198.51.100.99'));
@@ -72,7 +78,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     expect(await statusesOf(30, () => service.check(key, 'rightful', from('203.0.113.1')))).toEqual(
       times(30, 200),
     );
-    // The exception is only for the machine that holds the license.
+    // Only the machine that holds the license is exempt from the limit.
     expect((await guess(100)).status).toBe(429);
   });
 
@@ -82,7 +88,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     expect(await statusesOf(20, () => service.activate(key, 'm', from('192.0.2.50')))).toEqual(
       times(20, 200),
     );
-    // Each success returns its token separately, so concurrent calls lose none.
+    // Each successful call returns its token separately, so concurrent calls lose no token.
     await Promise.all(times(3, 0).map(() => service.check(key, 'm', from('192.0.2.50'))));
     expect((await service.check(key, 'm', from('192.0.2.50'))).status).toBe(200);
   });
@@ -115,7 +121,7 @@ it('tells how things stand, and when to come back', async () => {
     code: 'rate_limited',
     details: { reason: 'too_many_attempts', retryable: true },
   });
-  // Tokens are taken from all buckets or from none, so the refusal took no failure token.
+  // The limiter takes tokens from all buckets or from none, so the refused attempt took no failure token.
   expect(refused.headers.get('ratelimit')).toContain('"ip_fail";r=2;');
 });
 
@@ -174,6 +180,6 @@ it('goes back to Redis when it is there again', async () => {
   redis.hang();
   expect(leftOf(await ask())).toBe('2');
   redis.goOn();
-  // Redis counts again, and it still has the attempt from before the outage.
+  // Redis counts again. It still has the attempt from before its outage.
   await until(async () => (await ask()).status === 429);
 });

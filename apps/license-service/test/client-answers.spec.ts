@@ -111,7 +111,10 @@ describe('what is made up', () => {
 });
 
 describe("an answer to somebody else's body", () => {
-  /** Lets the attacker replace the request body. The client receives the answer that is signed for the other body. */
+  /**
+   * Makes the proxy replace the request body, like an attacker. The client then receives an answer that is
+   * signed for another body.
+   */
   const ask = (claim: { licenseKey?: string; machineId?: string }): void => {
     middle.meddleWithBody = (body) => JSON.stringify({ ...(JSON.parse(body) as object), ...claim });
   };
@@ -166,7 +169,7 @@ describe('a yes that is signed for this question', () => {
   const key = newKey();
   const whole: Yes = { key, machineId, certificate: certificateOf(machineId) };
 
-  /** Answers activations with a correct signature of the pinned key. */
+  /** Makes the proxy answer activations with this content and a correct signature of the pinned key. */
   const say = ({ key: named, machineId: machine, certificate }: Yes): void => {
     const license = { key: named, plan: 'pro', expiresAt: null, machineId: machine, activated: true };
     const body = JSON.stringify({ success: true, license });

@@ -17,7 +17,7 @@ import { type Machines, openMachines } from './machines.ts';
 export const clients = path.join(import.meta.dirname, '../../../clients');
 export const vectors = path.join(clients, 'vectors');
 
-/** Returns true if a program is installed and exits with 0 for these arguments. */
+/** Returns true if a program is installed and exits with 0 when called with these arguments. */
 export const isThere = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
 export interface Said {
@@ -82,8 +82,8 @@ export function openHome(): { machines: () => Machines; home: () => string } {
 }
 
 /**
- * Runs a command of the program in one language: `activate KEY`, `check`, `offline`, `release`, `trial`, `request KEY` or
- * `answer FILE`. Each program has its own folder.
+ * The function that runs a command of the program in one language: `activate KEY`, `check`, `offline`,
+ * `release`, `trial`, `request KEY` or `answer FILE`. Each program has its own folder.
  */
 export type Speak = (
   folder: string,
@@ -179,7 +179,8 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     const { world } = machines;
     const terms = { trialSeconds: 14 * 86_400, trialFeatures: { export: true } };
     await world.asOperator((ask) => setTrial(ask, 'default', terms));
-    // All programs here run on one machine, which has only one trial.
+    // Deletes all trials, because all programs of these tests run on one machine, and a machine has only one
+    // trial.
     await world.rows('delete from licenses.trials');
     const say = program();
     expect(await say('trial')).toMatchObject({ code: 0 });

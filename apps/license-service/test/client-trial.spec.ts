@@ -21,7 +21,7 @@ afterEach(() => {
 });
 afterAll(() => machines.close());
 
-/** Moves the clock of this machine by shifting Date.now. */
+/** Moves the clock of this process by shifting Date.now. */
 function moveClock(millis: number): void {
   const now = Date.now.bind(Date);
   jest.spyOn(Date, 'now').mockImplementation(() => now() + millis);
@@ -77,7 +77,8 @@ describe('a program without a key', () => {
     machines.middle.meddleWithBody = (body) => body.replace(/machine-\d+/, 'machine-of-another');
     expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'untrusted' });
     machines.middle.leaveAlone();
-    // Headers are not signed. Try the trial certificate of another machine and the license certificate of this one.
+    // Headers are not signed, so the test puts two other certificates there: the trial certificate of another
+    // machine, and the license certificate of this machine.
     const other = await onTrial();
     const machineId = await client.machineId();
     const licensed = machines.install({ machineId });

@@ -96,7 +96,7 @@ describe('a program', () => {
     });
     expect([code, certificate]).toEqual([0, expect.stringMatching(/^lic1\./)]);
     await writeFile(client.file, JSON.stringify({ ...first, certificate }));
-    // The certificate is valid for one second and due for renewal after half of it.
+    // The stored certificate is valid for one second. The client renews it after half of that time.
     let checked = await client.check();
     await until(async () => {
       checked = await client.check();
@@ -159,7 +159,7 @@ describe('while nobody answers', () => {
 it('a clock that is turned back is found out by the file too, whatever was written into it', async () => {
   const { client } = await activated();
   const whole = JSON.parse(await readFile(client.file, 'utf8')) as { time: { aheadMillis: number } };
-  // Forge a file in which the clock of this machine is three days behind that of the service.
+  // Forges the stored state as if the machine's clock were three days behind the service's clock.
   const time = { ...whole.time, aheadMillis: whole.time.aheadMillis + 3 * day };
   await writeFile(client.file, JSON.stringify({ ...whole, time }));
   setClock(-3 * day);
@@ -186,11 +186,11 @@ describe('a license that is taken away', () => {
     expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
     middle.meddle = asItIs;
     expect(await client.check()).toMatchObject({ mayRun: false, reason, isFinal: true });
-    // Disconnecting afterwards does not restore the license.
+    // A client that disconnects afterwards does not get the license back.
     middle.meddle = away;
     expect(await client.check()).toMatchObject({ mayRun: false });
     expect(await client.checkOffline()).toMatchObject({ mayRun: false, reason: 'no_license' });
-    // The client has not taken the released slot again.
+    // The slot stays released: the client has not taken it again.
     const rows = await world.rows(
       'select from licenses.license_machines where license_id = $1 and released_at is not null',
       id,
@@ -227,7 +227,8 @@ describe('keys of the service', () => {
       await service.refresh();
       expect(await client.check()).toMatchObject({ mayRun: true, by: 'service' });
       await service.stop();
-      // The client got a certificate by the new key, because it could no longer verify the old one.
+      // The client has got a certificate that the new key signed, because it could no longer verify the old
+      // certificate.
       expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
     } finally {
       await own.close();
@@ -257,11 +258,12 @@ it('asks again while it is told to, and comes back when it is told to', async ()
   };
   expect(await install({ patienceSeconds: 20 }).activate(key)).toMatchObject({ mayRun: true });
   expect(middle.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(3);
-  // After a final answer the client does not ask again.
+  // After a final answer the client does not call the service again.
   middle.asked.length = 0;
   expect(await install({ patienceSeconds: 20 }).activate(key)).toMatchObject({ isFinal: true });
   expect(middle.asked.filter((one) => one === 'POST /api/activate')).toHaveLength(1);
-  // If Retry-After exceeds the allowed wait, the client answers the delay and does not retry.
+  // If Retry-After exceeds the wait that the program allows, the client does not retry. It returns the delay
+  // to the program.
   middle.asked.length = 0;
   middle.meddle = (answer) => ({ ...answer, status: 503, headers: { 'retry-after': '3600' } });
   expect(await install({ patienceSeconds: 3 }).activate(key)).toMatchObject({ retryAfterSeconds: 3_600 });

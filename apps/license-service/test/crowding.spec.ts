@@ -15,7 +15,10 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** The number of half-sent bodies. It is far above the six request slots of the one connection. */
+/**
+ * The number of request bodies that are sent halfway. It is far above the six requests that one connection
+ * may run at the same time.
+ */
 const halves = 200;
 
 it.each([

@@ -37,7 +37,7 @@ async function sold(plan: string, ...args: string[]): Promise<string> {
   return licenses[0]?.key ?? '';
 }
 
-/** Returns the features of a program on this machine. */
+/** Returns the features that the program sees on this machine. */
 function rights(standing: Standing) {
   if (!standing.mayRun) throw new Error(standing.message);
   const { by, has, limit } = standing;
@@ -91,7 +91,7 @@ it('are changed for a plan, and reach machines with the next certificate, not be
     '--drop-feature',
     'export',
   ]);
-  // The certificate is new, so the check does not renew it.
+  // The certificate is new, so the check does not renew it and the old features still apply.
   expect(rights(await client.check())).toMatchObject({ has: ['export', 'seats'], seats: 1 });
   expect(rights(await client.activate(key))).toMatchObject({ has: ['api', 'seats'], seats: 9 });
   machines.middle.meddle = away;

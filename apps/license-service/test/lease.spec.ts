@@ -1,4 +1,4 @@
-/** Tests licenses with leased slots, whose leases are measured by the clock of the database. */
+/** Tests licenses with leased slots. The database's clock measures the leases. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
 import { type Installed, type Machines, openMachines } from './machines.ts';
@@ -44,7 +44,7 @@ const stateOf = ({ status, headers, json }: Answer): unknown[] => [
   headers.get('license-machines'),
 ];
 
-/** Lets the lease of a slot expire. */
+/** Makes the lease of a slot expire. */
 const lapse = (id: string, slot = 1) =>
   machines.world.rows(
     `update licenses.license_machines set offline_until = clock_timestamp() - interval '1 second'

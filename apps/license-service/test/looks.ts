@@ -1,4 +1,4 @@
-/** Checks the layout and accessibility of pages in a real browser, without scripts by default. */
+/** Checks the layout and accessibility of pages in a real browser. Scripts are off by default. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export interface Looks {
   readonly look: (page: Page, name: string) => Promise<void>;
 }
 
-/** The context options of pages that axe checks, because axe runs as a script of the spec in the page. */
+/** Browser options for pages that axe checks, because axe runs as a script inside the page. */
 export const lookedAt = { javaScriptEnabled: true, bypassCSP: true };
 
 export function useLooks(): Looks {

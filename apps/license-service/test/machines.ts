@@ -1,4 +1,4 @@
-/** Machines with a licensed program each, and an attacker between them and the service. */
+/** Machines that each have a licensed program, and an attacker between the machines and the service. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,7 @@ export interface Installed extends LicenseClient {
 export interface Machines {
   readonly world: LicenseWorld;
   readonly serviceUrl: string;
-  /** Lets the service read its keys and products again. */
+  /** Makes the service read its keys and products again. */
   readonly refresh: () => Promise<void>;
   readonly middle: Middle;
   /** Installs a program on a separate machine. */
@@ -55,7 +55,7 @@ export async function openMachines(): Promise<Machines> {
     close: async () => {
       middle.close();
       await world.close();
-      // An interrupted renewal may still be writing its answer into the folder.
+      // Retries the deletion, because an interrupted renewal may still be writing its answer into the folder.
       await rm(folder, { recursive: true, maxRetries: 5 });
     },
   };

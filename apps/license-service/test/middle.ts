@@ -3,11 +3,11 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** The answer that the client receives; undefined cuts the connection. */
+/** The answer that the proxy gives to the client. With undefined, the proxy cuts the connection. */
 export type Said =
   | { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string }
   | undefined;
-/** The request of the client. */
+/** The request of the client as the proxy received it. */
 export interface Asked {
   readonly nonce: string | undefined;
   readonly body: string;
@@ -17,18 +17,18 @@ export type Meddle = (answer: NonNullable<Said>, target: string, asked: Asked) =
 export const asItIs: Meddle = (answer) => answer;
 export const away: Meddle = () => undefined;
 
-/** Replaces the request body before it is forwarded to the service. */
+/** A function that replaces the request body before the proxy forwards it to the service. */
 export type MeddleWithBody = (body: string) => string;
 const bodyAsItIs: MeddleWithBody = (body) => body;
 
-/** A proxy between client and service. */
+/** A proxy between the client and the service, which can change answers and requests. */
 export interface Middle {
   readonly url: string;
   meddle: Meddle;
   meddleWithBody: MeddleWithBody;
-  /** Forwards everything unchanged from now on. */
+  /** Makes the proxy forward everything unchanged from now on. */
   readonly leaveAlone: () => void;
-  /** The received requests, such as `POST /api/activate`, in their order. */
+  /** The requests that the proxy has received, such as `POST /api/activate`, in their order. */
   readonly asked: string[];
   readonly close: () => void;
 }

@@ -247,7 +247,7 @@ describe('a token', () => {
     const { token: made, secret } = await world.asOperator((ask) =>
       makeToken(ask, { name: 'shared', scopes: ['read'] }),
     );
-    // Simulate a call that has noted its use but has not committed yet.
+    // Simulates a call that has noted the token's use but has not committed yet.
     const waiting = await world.asOperator(async (db) => {
       await db.all(
         sql`update licenses.operator_tokens set last_used_at = clock_timestamp() where id = ${made.id}`,

@@ -16,7 +16,7 @@ const order = (orderRef: string, more: Partial<Order> = {}): Order => ({
   ...{ plan: 'pro', term: { kind: 'perpetual' }, orderRef, ...more },
 });
 
-/** Issues an order without committing, runs `during`, and then commits. */
+/** Issues the licenses of an order without committing, runs `during`, and then commits. */
 async function whileOneIssues<Result>(
   held: Order,
   during: () => Promise<Result>,
@@ -69,7 +69,7 @@ describe('two calls for one order', () => {
         () => (isOver = true),
         () => (isOver = true),
       );
-      // Wait until the second call waits for the lock or has ended without it.
+      // Waits until the second call is waiting for the lock, or has ended without waiting for it.
       await until(async () => isOver || (await waiting()).length > 0);
       const stood = await waiting();
       void ended;

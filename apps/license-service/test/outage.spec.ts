@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 it('answers 503 and retry while Postgres is away, and goes on when it is back', async () => {
-  // The low failure limits show that an outage is not counted as a failure of the caller.
+  // The low failure limits would refuse calls if an outage were counted as a failure of the caller.
   const lines: string[] = [];
   const service = await world.start({
     logger: pino({}, { write: (line: string) => void lines.push(line) }),
@@ -35,12 +35,12 @@ it('answers 503 and retry while Postgres is away, and goes on when it is back', 
       expect(answer.headers.get('signature')).toContain('license=');
     }
   }
-  // The log has the refusal that the caller got and no fault.
+  // The log has the refusal that the caller got. It has no internal fault.
   const outcomes = lines
     .filter((line) => line.includes('"msg":"license"'))
     .map((line): unknown => JSON.parse(line));
   expect(outcomes.slice(-6)).toEqual(Array(6).fill(expect.objectContaining({ outcome: 'database' })));
-  // An invalid key is refused without the database.
+  // The service refuses an invalid key without asking the database.
   expect((await service.activate('nonsense', 'm')).status).toBe(400);
   await until(async () => (await service.call('/readyz')).status === 503);
   expect((await service.call('/livez')).status).toBe(200);

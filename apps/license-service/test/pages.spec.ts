@@ -241,7 +241,8 @@ describe('support', () => {
       makeToken(ask, { name: 'reader', scopes: ['read'] }),
     );
     const session = await sessionOf(reader);
-    // A reader must not see the customer's link either, because it can release machines.
+    // A person who may only read must not see the customer's link, because the link lets its holder release
+    // machines.
     expect((await get(`/support/licenses/${id}`)).text).toContain('/my/');
     expect((await get(`/support/licenses/${id}`, session)).text).not.toMatch(/Free place|\/my\//);
     expect((await free(id, session)).status).toBe(403);

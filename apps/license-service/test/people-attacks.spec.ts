@@ -35,7 +35,7 @@ describe('an attack', () => {
     const one = visitor();
     const answer = await signIn(subject, one);
     await refused(answer, one);
-    // The page tells the operator to grant by subject instead of by address.
+    // The page advises the operator to grant rights by the person's subject instead of the address.
     expect(answer.text).toContain(`license operator grant sub=${subject}`);
     await grant(`sub=${subject}`);
     expect((await signIn(subject, one)).status).toBe(303);
@@ -50,7 +50,7 @@ describe('an attack', () => {
     company.people.set(heir, { email, email_verified: true });
     const one = visitor();
     await refused(await signIn(heir, one), one);
-    // The first person keeps the grant even with another address.
+    // The person who signed in first keeps the grant, even when the person's address changes.
     company.people.set(subject, { email: `renamed-${subject}@acme.example`, email_verified: true });
     expect((await signIn(subject)).status).toBe(303);
     await grant(email);

@@ -15,7 +15,7 @@ function hire(): { subject: string; email: string } {
   return { subject, email };
 }
 
-/** Starts the sign-in and opens the login page of the company as an unknown visitor. */
+/** Begins to sign in, as a visitor without cookies, and opens the login page of the company. */
 async function begin(page: Page): Promise<void> {
   await page.context().clearCookies();
   await page.goto(`${support.service().url}/support?q=A-17`);

@@ -107,7 +107,7 @@ describe('who works in support', () => {
     await signIn(subject, one);
     const { id } = await sold();
     await support.run('operator', 'grant', email, '--scope', 'read');
-    // A new grant takes effect at the next sign-in.
+    // Signs in again, because a new grant takes effect only at the next sign-in.
     await signIn(subject, one);
     expect((await free(one, id)).status).toBe(403);
   });
@@ -179,7 +179,7 @@ describe('a session', () => {
       support.world().rows(`update licenses.operator_sessions set ${set} where name = $1`, email);
     await age(`last_seen_at = clock_timestamp() - interval '59 minutes'`);
     expect(await isIn(one)).toBe(true);
-    // The last request renewed the hour without use.
+    // The last request was a use of the session, so its hour of permitted idleness began again.
     expect(
       await sessions(`name = $1 and last_seen_at > clock_timestamp() - interval '1 hour'`, email),
     ).toHaveLength(1);

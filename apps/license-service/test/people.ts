@@ -21,7 +21,7 @@ export interface Support {
   readonly run: <Result>(...args: string[]) => Promise<Result>;
   /** Starts a sign-in and returns the address that the browser is sent to. */
   readonly begin: (visitor: Visitor, form?: Record<string, string>) => Promise<string>;
-  /** Opens the redirect of the company like a browser. */
+  /** Follows the redirect from the company's issuer back to the service, like a browser. */
   readonly comeBack: (visitor: Visitor, at: string) => Promise<VisitorAnswer>;
   readonly signIn: (subject: string, visitor?: Visitor) => Promise<VisitorAnswer>;
   readonly hire: (claims?: object) => Hired;
@@ -29,11 +29,11 @@ export interface Support {
   readonly grant: (whom: string, ...more: string[]) => Promise<{ grant: { id: string } }>;
   /** Issues a license and activates it on one machine. */
   readonly sold: (product?: string) => Promise<{ id: string; orderRef: string }>;
-  /** Returns true if the visitor sees the support pages. */
+  /** Returns true if the visitor is signed in and sees the support pages. */
   readonly isIn: (visitor: Visitor) => Promise<boolean>;
 }
 
-/** A person of the company without a grant. */
+/** A person who has an account with the company's issuer. The person has no grant yet. */
 export interface Hired {
   readonly subject: string;
   readonly email: string;

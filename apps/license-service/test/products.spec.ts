@@ -88,7 +88,7 @@ describe('the keys of a product', () => {
     );
     const twin = twins.find((one) => isMistakenFor(one, 'ACME1')) ?? '';
     const key = newKey(twin);
-    // Without its prefix a key of this product would be valid for acme.
+    // A key of this product, typed without its prefix, would be a valid key of the product acme.
     expect(parseKey(key.slice(6), ['ACME1'])).toEqual({ kind: 'key', key: `ACME1${key.slice(5)}` as Key });
     const made = world.asOperator((ask) =>
       makeProduct(ask, { name: 'twin', keyPrefix: twin, seal: world.seal }),
@@ -122,7 +122,7 @@ describe('signing keys', () => {
     expect(kidOf(await service.activate(key, machine))).toBe(kid);
     expect(await kidsOf('acme')).toEqual(before);
     const [last = ''] = before;
-    // Signing keys of other products do not count as a replacement.
+    // A signing key of another product does not replace the key that is retired.
     await expect(
       world.asOperator((ask) => retireKey(ask, { kid: last, publishedSeconds: 0 })),
     ).rejects.toThrow('no other key');

@@ -1,4 +1,7 @@
-/** Tests that of many racing machines only as many win as there are slots, and that the test would notice one more. */
+/**
+ * Tests that of many racing machines only as many win as there are slots. It also tests that the test would
+ * notice one winner more.
+ */
 import { type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
@@ -13,7 +16,7 @@ afterAll(() => world.close());
 
 const machines = 12;
 
-/** The numbers of slots per license, with the number of licenses to race for. */
+/** The races: the number of slots per license, and the number of licenses for which machines race. */
 const races = [
   { slots: 1, keys: 30 },
   { slots: 3, keys: 12 },
@@ -36,9 +39,9 @@ async function together<Result>(start: () => Promise<Result>): Promise<Result> {
 }
 
 interface Raced {
-  /** The machines that won a slot, per key. */
+  /** The machines that won a slot, as a set per license key. */
   readonly winners: Set<string>[];
-  /** The unexpected statuses. */
+  /** The statuses of answers other than 200 and 409. */
   readonly strange: number[];
 }
 
@@ -97,7 +100,7 @@ it('lets as many in as are free while others give theirs up', async () => {
     id,
   );
   const letIn = answers.filter(({ status }) => status === 200).length;
-  // One machine wins the released slot, or none if all asked before the release.
+  // One machine wins the released slot. No machine wins it if all of them asked before the release.
   expect(letIn).toBeLessThanOrEqual(1);
   expect(row).toEqual({ n: 2 + letIn });
 });

@@ -16,16 +16,16 @@ export interface Message {
 
 export interface Receiver {
   readonly url: string;
-  /** The messages verified by one of `secrets`, in their order. */
+  /** The messages whose signature matched one of `secrets`, in the order of their arrival. */
   readonly heard: Message[];
   readonly secrets: string[];
-  /** The status to answer. */
+  /** The status that the receiver answers with. */
   status: number;
-  /** The value of the header `Retry-After`; undefined sends none. */
+  /** The value of the header `Retry-After` in the answer; undefined sends no such header. */
   retryAfter: string | undefined;
-  /** The receiver delays its answers until this resolves. */
+  /** The promise that the receiver waits for before it answers. */
   until: Promise<unknown> | undefined;
-  /** The number of messages that did not verify. */
+  /** The number of messages whose signature matched none of `secrets`. */
   refused: number;
   readonly close: () => void;
 }

@@ -47,7 +47,7 @@ it('writes no key, no machine and no query string into a line, an error or the d
   ]) {
     if (answer.status >= 400) told.push(answer.text);
   }
-  // Cause a database error, whose detail must not leak anything.
+  // Causes a database error. The details of that error must not appear in any answer or log.
   await world.rows(
     'alter table licenses.license_machines add constraint broken check (machine_hint is null) not valid',
   );
@@ -105,7 +105,8 @@ it('accepts the pepper before while machines come by, and hashes them anew', asy
     environment: { ...noLimits, LICENSE_PEPPER: fresh, LICENSE_PEPPER_BEFORE: fresh },
   });
   expect((await after.activate(key, 'machine')).status).toBe(200);
-  // The machine of this license did not call during the rotation, so it is unknown now. `doctor` warns of this.
+  // The machine that holds this license did not call during the rotation, so the service does not recognize
+  // it now. The command `doctor` warns of this.
   expect((await after.activate(rare.key, 'machine')).status).toBe(409);
 });
 

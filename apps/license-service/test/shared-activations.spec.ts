@@ -43,7 +43,7 @@ describe('activations at once', () => {
       });
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
       await until(async () => (await world.rows(waits)).length > 0);
-      // After this pause the waiting activation has passed the limit for slow writes.
+      // Waits until the blocked activation has passed the limit for slow writes.
       await pause(20);
       const answers = await Promise.all(others.map(({ key }) => service.activate(key, machine)));
       expect([isOver, answers.map(({ status }) => status)]).toEqual([false, Array(8).fill(200)]);

@@ -24,7 +24,7 @@ const activated = async () => {
   return license;
 };
 
-/** Makes checks of this license run a statement first. A machine must hold the license. */
+/** Runs a statement before each check of this license. A machine must hold the license. */
 async function before(id: string, statement: string): Promise<void> {
   await world.owner.query(
     `create or replace function licenses.interrupt(license uuid) returns boolean language plpgsql as
@@ -46,7 +46,7 @@ describe('checks at once', () => {
   it('are each answered for their own key and machine, and want no connection each', async () => {
     const licenses = await world.issueMany(many);
     await Promise.all(licenses.slice(0, many / 2).map(({ key }) => service.activate(key, machine)));
-    // The slow check occupies the only connection. A check that needed its own would have to wait for it.
+    // The slow check occupies the only connection. A second check passes only if it shares this connection.
     const slow = await activated();
     await before(slow.id, 'perform pg_sleep(1)');
     const only = createPool({ url: world.url, role: 'muster_licenses', max: 1, connectWithinMillis: 20_000 });
@@ -73,7 +73,8 @@ describe('checks at once', () => {
       isOver = true;
     });
     const some = () => Promise.all(Array.from({ length: 8 }, () => service.check(quick.key, machine)));
-    // Some of these checks may be pipelined behind the slow one before it passes the limit for slow reads.
+    // Some of the checks may be pipelined behind the slow one before the slow one passes the limit for slow
+    // reads.
     const withIt = some();
     await pause(100);
     const later = await some();
@@ -102,7 +103,8 @@ describe('checks at once', () => {
       )
       .catch(() => undefined);
     for (const { status } of await Promise.all(lost)) expect([200, 503]).toContain(status);
-    // The next check may use a lost idle connection and then answers 503, so repeat it.
+    // The next check may use an idle connection that was lost, and answers 503 in that case. So the check is
+    // repeated until it succeeds.
     await until(async () => (await service.check(key, machine)).status === 200);
     expect(said(await service.check(key, machine))).toEqual([200, true, true]);
   });

@@ -306,7 +306,7 @@ describe('signing keys', () => {
       const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a') };
       expect(await isSigned(answer, question, rotating)).toBe(true);
 
-      // Clients still hold certificates that the first key signed.
+      // Retires the first key while clients still hold certificates that it signed.
       await own.asOperator((ask) => retireKey(ask, { kid: first?.kid ?? '', publishedSeconds: 3_600 }));
       await rotating.refresh();
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toContain(first?.kid);

@@ -116,12 +116,12 @@ it.concurrent('says that the outcome is unknown where the confirmation does not 
     1,
     { reason: 'outcome_unknown', message: expect.stringContaining('outcome unknown') },
   ]);
-  // The license was issued although the answer was lost.
+  // The license was issued although its answer was lost.
   const rows = await world.rows<{ hint: string }>(
     `select key_hint as hint from licenses.licenses where order_ref = 'silent-1'`,
   );
   expect((await readFile(file, 'utf8')).trim().slice(-4)).toBe(rows[0]?.hint);
-  // A read-only command reports that nothing was changed, wherever it failed.
+  // The message of a read-only command says that nothing was changed, wherever the command failed.
   expect(errorOf(read)).toEqual({
     reason: 'no_database',
     message: expect.stringContaining('nothing was changed'),

@@ -1,4 +1,4 @@
-/** Tests each row of the table of license states over HTTP. */
+/** Tests every row of the table of license states over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { renew, resume, revoke, rotate, suspend } from '../src/operators/change.ts';
 import { release } from '../src/operators/machines.ts';
@@ -196,7 +196,7 @@ describe('a key', () => {
     expect(shortOf(located)).toEqual([400, 'bad_request', 'invalid_license_key', null]);
     expect(located.json['details']).toMatchObject({ position: 6, perhaps: key[6], retryable: false });
     expect(located.json['message']).toContain('character 6 looks wrong');
-    // The message counts the characters of the typed text.
+    // In the message, the position counts the characters of the typed text.
     const withoutPrefix = await service.activate(typo.slice('MSTR1-'.length), machine);
     expect(withoutPrefix.json['details']).toMatchObject({ position: 6 });
     expect(withoutPrefix.json['message']).toContain('character 1 looks wrong');
@@ -345,7 +345,7 @@ describe('a release by the machine', () => {
       'transfers_exhausted',
     ]);
     expect((await service.check(key, machine)).json).toMatchObject({ valid: true });
-    // An operator may release it nevertheless.
+    // An operator may release the machine nevertheless.
     await world.asOperator((ask) => release(ask, { id }));
     expect((await service.activate(key, other)).status).toBe(200);
   });
@@ -378,7 +378,7 @@ describe('every answer', () => {
         }),
         'final',
       ],
-      // The 404 of an unknown path is not about a license, so the client must retry.
+      // The 404 of an unknown path says nothing about a license, so the client must retry.
       [await service.call('/api/nothing'), 'retry'],
       [await service.call('/api/activate'), 'retry'],
     ];

@@ -18,7 +18,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   world = await openLicenseWorld();
   ({ secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: ['webhooks'] })));
-  // The courier sends only when a spec calls it.
+  // Without an interval, the courier sends only when a test calls it.
   service = await world.start({ environment, webhookMillis: null });
 });
 afterAll(() => world.close());
@@ -63,7 +63,7 @@ it('tell of a license’s life, signed, with the license as it is', async () => 
     license: { id, orderRef: 'W-1', state: 'suspended', keyEnding: key.slice(-4) },
     actor: 'machine',
   });
-  // Times in event data have the format of all answers.
+  // Times in the data of an event have the format of times in all answers.
   expect(activated?.data.details).toMatchObject({
     expiresAt: activated?.data.license.expiresAt,
   });
@@ -150,7 +150,7 @@ it('come again with the same id until the receiver takes them', async () => {
   receiver.status = 500;
   await service.courier.send();
   expect(await statesOf(id)).toEqual([['waiting', 1]]);
-  // The retry is not due yet.
+  // The courier sends nothing, because the retry is not due yet.
   expect(await service.courier.send()).toBe(0);
   receiver.status = 200;
   await makeDue();
@@ -188,7 +188,7 @@ it('are tried by one of several processes, and by the next where that one died',
   expect(new Set(receiver.heard.map(({ id }) => id)).size).toBe(6);
   expect(receiver.heard).toHaveLength(6);
   await other.stop();
-  // Simulate a process that died during an attempt.
+  // Simulates that a process died during an attempt.
   await world.issue();
   await world.rows(
     `update licenses.webhook_deliveries set tries = 1, next_at = now() + interval '1 minute' where state = 'waiting'`,
@@ -217,14 +217,14 @@ it('wait for no other endpoint: one that does not answer holds up its own alone'
     await until(async () => slow.heard.length === 1);
     receiver = await startReceiver();
     const quick = await listen({ kinds: ['issued'] });
-    // This number exceeds the concurrent attempts per endpoint.
+    // Issues more licenses than an endpoint may have concurrent attempts.
     for (let count = 0; count < 20; count += 1) await world.issue();
     await until(async () => receiver.heard.length === 20);
     await until(async () => (await statesOf(quick)).every(([state]) => state === 'delivered'));
     expect(slow.heard).toHaveLength(1);
   } finally {
     answer(undefined);
-    // Stopping waits for the running attempts and stores their outcomes.
+    // Stopping the service waits for the running attempts and stores their outcomes.
     await own.stop();
     slow.close();
   }

@@ -45,9 +45,9 @@ export interface SetUp extends LicenseServiceOptions {
 
 export interface LicenseWorld {
   readonly url: string;
-  /** The secret in the database that seals the signing keys. */
+  /** The secret in the database that encrypts the signing keys. */
   readonly seal: Buffer;
-  /** Connections as the operators, who own the tables. */
+  /** Connections of the operators' login, which owns the tables. */
   readonly owner: Pool;
   asOperator<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
   issue(order?: Partial<Order>): Promise<Issued & { key: Key }>;

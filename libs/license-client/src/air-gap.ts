@@ -23,7 +23,7 @@ export const requestText = ({ licenseKey, machineId, nonce }: AirGapRequest): st
 export interface Granted {
   readonly kind: 'granted';
   readonly licenseKey: string;
-  /** The text to store, and its parsed certificate. */
+  /** The certificate as a text to store. `certificate` is its parsed form. */
   readonly text: string;
   readonly certificate: Certificate;
   /** The time of the answer by the service's clock, in seconds since 1970. */

@@ -12,13 +12,13 @@ import { type Answer, digestOf, headerOf, keyIdOf, signedAt } from './signed-ans
 
 export interface Call {
   readonly method: 'GET' | 'POST';
-  /** The path and the query. */
+  /** The path and the query of the call. */
   readonly target: string;
-  /** The body as JSON. */
+  /** The body of the call as JSON text. */
   readonly body?: string | undefined;
 }
 
-/** The final answer of the service. */
+/** A final answer of the service. */
 export interface Heard {
   readonly kind: 'heard';
   readonly status: number;
@@ -28,7 +28,7 @@ export interface Heard {
   readonly serverSeconds: number;
 }
 
-/** The result of a call without a final answer. */
+/** The reason why a call got no final answer. */
 export interface NotHeard {
   readonly kind: 'unreachable' | 'untrusted';
   /** The delay that the service requested, or null if it requested none. */
@@ -59,7 +59,7 @@ export function send(
             'content-length': Buffer.byteLength(body),
           }),
         },
-        // Uses a connection that closes with the answer, so that none keeps the process alive.
+        // Uses a new connection that closes with the answer. An open connection would keep the process alive.
         agent: false,
         signal: AbortSignal.timeout(attemptMillis),
       },
@@ -95,7 +95,10 @@ const objectIn = (bytes: Buffer): Readonly<Record<string, unknown>> => {
   }
 };
 
-/** Returns true if the service decided nothing, whatever the headers contain. They are not signed. */
+/**
+ * Returns true if the answer reports an outage, whatever its headers contain. The service has decided nothing
+ * then, and such answers are not signed.
+ */
 const isOutage = ({ status }: Answer): boolean => status === 429 || status >= 500;
 
 function retryAfterOf(answer: Answer): number | null {
@@ -105,15 +108,15 @@ function retryAfterOf(answer: Answer): number | null {
 
 export interface Asking {
   readonly base: URL;
-  /** The product of the service that the calls are about. */
+  /** The product to which the calls belong, within a service that sells several. */
   readonly serviceProduct: string | undefined;
   /** The time in milliseconds during which calls are retried. */
   readonly patienceMillis: number;
-  /** Returns the trusted keys. Called again with the id of a key that they lack. */
+  /** Returns the trusted keys. It is called again with the ID of a key that is missing from them. */
   readonly ringFor: (kid: string) => Promise<KeyRing>;
 }
 
-/** Makes one attempt. Returns the final answer, or the reason why there is none. */
+/** Sends the call once. Returns the final answer of the service, or the reason why there is none. */
 async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): Promise<Heard | NotHeard> {
   const { method, target, body } = call;
   const digest = body === undefined ? undefined : digestOf(body);
@@ -126,8 +129,8 @@ async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): P
     };
     const answer = await send(base, call, headers);
     const retryAfterSeconds = retryAfterOf(answer);
-    // An outage counts without a signature. Proxies answer for an unreachable service, and the service itself
-    // cannot sign before it has its keys or the whole body.
+    // An outage needs no signature to count. Proxies answer for an unreachable service, and the service
+    // itself cannot sign before it has its keys or the whole body.
     if (isOutage(answer)) return { kind: 'unreachable', retryAfterSeconds };
     const kid = keyIdOf(answer);
     if (kid === undefined) return { kind: 'untrusted', retryAfterSeconds };
@@ -147,8 +150,8 @@ export async function ask(asking: Asking, call: Call): Promise<Heard | NotHeard>
   for (let turn = 0; ; turn += 1) {
     const outcome = await attempt(asking, call);
     if (outcome.kind === 'heard') return outcome;
-    // The delay doubles with each attempt and has a random part, so that machines do not return all at the
-    // same time.
+    // The delay doubles with each attempt. Its random part keeps machines from returning all at the same
+    // time.
     const own = Math.min(firstPauseMillis * 2 ** turn, longestPauseMillis) * (0.5 + Math.random());
     const wait = Math.max(own, (outcome.retryAfterSeconds ?? 0) * 1_000);
     if (performance.now() + wait > deadline) return outcome;

@@ -10,13 +10,13 @@ import { type PublicKey, publicKeysIn } from './public-key.ts';
 import { isSystemError } from './system-error.ts';
 
 export interface Kept {
-  /** Null for a trial, which has no key. */
+  /** The license key. Null for a trial, which has no key. */
   readonly licenseKey: string | null;
   /** Null after a refusal. The machine may not run then until the service allows it. */
   readonly certificate: string | null;
-  /** True if the slot is leased. The machine may then take a slot again without a new request by a person. */
+  /** True if the slot is leased. In that case the machine may take a slot again without a new request by a person. */
   readonly isLent: boolean;
-  /** Fetched keys. Empty if the keys are pinned. */
+  /** The keys that were fetched from the service. Empty if the keys are pinned. */
   readonly publicKeys: readonly PublicKey[];
   readonly time: TimeSeen;
 }
@@ -83,15 +83,15 @@ export const readRequest = (folder: string): Promise<KeptRequest | undefined> =>
   readWhole(requestIn(folder), requestOf);
 
 /**
- * Returns the time of the last write by the clock at that time, or 0 if there is none. It is the latest time
- * of the file and its folder, because a file's time can be changed.
+ * Returns the time of the last write, by the clock as it was then, or 0 if nothing was written. The later
+ * time of the file and its folder counts, because a file's time can be changed.
  */
 export async function writtenAt(folder: string): Promise<number> {
   const times = await Promise.all([stat(fileIn(folder)), stat(folder)]).catch(() => []);
   return Math.max(0, ...times.flatMap(({ mtimeMs, ctimeMs }) => [mtimeMs, ctimeMs]));
 }
 
-/** Writes atomically: a program that is killed while it writes leaves the old file. */
+/** Writes a file atomically. If the program is killed while it writes, the old file remains. */
 async function put(folder: string, file: string, value: object): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;

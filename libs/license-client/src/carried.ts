@@ -27,7 +27,8 @@ export async function accepted(session: Session, answer: string): Promise<Standi
     }
     return outcome.refused;
   }
-  // The time of an answer counts from its first acceptance, so accepting it again does not extend it.
+  // The validity of an answer counts from its first acceptance, so accepting the answer again does not extend
+  // it.
   if (asked.isAnswered && isKept) return undefined;
   await keep(folder, {
     ...{ licenseKey: outcome.licenseKey, certificate: outcome.text },

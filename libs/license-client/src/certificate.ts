@@ -15,7 +15,7 @@ export interface Certificate {
   readonly features: Features;
   /** The SHA-256 digest of the machine's id, in base64url. */
   readonly machine: string;
-  /** The start and the end of its validity, in seconds since 1970. */
+  /** The start of the certificate's validity in seconds since 1970. `exp` is its end. */
   readonly iat: number;
   readonly exp: number;
   readonly kid: string;

@@ -19,13 +19,13 @@ export interface LicenseClient {
    */
   check(): Promise<Standing>;
   /**
-   * Checks now and again in time while the program runs, and reports each result. This renews a leased slot;
-   * a slot that was lost while the machine slept is taken again if one is free.
-   * Reports the errors of check and continues after them. Returns a function that stops it. It does not keep
-   * the process alive.
+   * Checks at suitable intervals while the program runs, and reports each result. This renews a leased slot.
+   * A slot that was lost while the machine slept is taken again if one is free. An error of a check is
+   * reported, and the checks continue. Returns a function that stops the checks. The checks do not keep the
+   * process alive.
    */
   watch(tell: (standing: Standing) => void, failed: (error: unknown) => void): () => void;
-  /** Checks immediately from the stored state, without calling the service. */
+  /** Checks immediately, using only the stored state. Does not call the service. */
   checkOffline(): Promise<Standing>;
   /**
    * Lets the program run without a key for the duration of a trial, once per machine. Later calls continue
@@ -33,8 +33,9 @@ export interface LicenseClient {
    */
   trial(): Promise<Standing>;
   /**
-   * Creates the text of a request for a machine that never comes online, which people carry to the seller. A
-   * new request replaces this one. Requires `publicKeys`, which verify the answer.
+   * Creates a request for a machine that never comes online. People carry its text to the seller of the
+   * license. A new request replaces the previous one. Requires the option `publicKeys`, which verify the
+   * answer.
    */
   requestOffline(licenseKey: string): Promise<string>;
   /** Accepts the answer to the request. Accepting the same answer again changes nothing. */
@@ -45,7 +46,7 @@ export interface LicenseClient {
   machineId(): Promise<string>;
 }
 
-/** Checks with the service, or with the stored license if the service does not answer. */
+/** Checks the license with the service. If the service does not answer, the stored license decides. */
 async function checkIn(session: Session): Promise<Standing> {
   const kept = licenseOf(session.kept);
   if (session.kept !== undefined && kept === undefined) return tried(session);
@@ -57,8 +58,8 @@ async function checkIn(session: Session): Promise<Standing> {
   if (heard.status === 200 && heard.body['valid'] === true) return renewed(session, kept, heard);
   await drop(session, heard);
   if (heard.status === 200 && kept.isLent) {
-    // The leased slot expired in between. Activating it again tells whether another slot is free, or the
-    // reason for a refusal.
+    // The leased slot expired since the last check. Activating the license again either takes a free slot or
+    // gives the reason for a refusal.
     const outcome = await activateIn(session, licenseKey);
     return 'kind' in outcome ? notHeard(outcome) : outcome;
   }

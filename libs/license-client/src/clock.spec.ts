@@ -3,7 +3,7 @@ import { seenAt, timeNow, timeOfCarried, timeOfServer } from './clock.ts';
 
 const day = 86_400_000;
 const hour = 3_600_000;
-/** The time of the service's clock, in seconds. */
+/** The time by the service's clock, in seconds. */
 const server = 1_800_000_000;
 
 describe.each([
@@ -45,7 +45,7 @@ describe('the time of an answer that people carried', () => {
     expect(timeNow(slow, { clockMillis: (signed - 86_400 + 60) * 1_000 })).toBe((signed + 60) * 1_000);
     const days = timeOfCarried(signed, (signed + 3 * 86_400) * 1_000);
     expect(timeNow(days, { clockMillis: (signed + 3 * 86_400) * 1_000 })).toBe((signed + 3 * 86_400) * 1_000);
-    // The clock was turned back after the answer was accepted.
+    // The clock was turned back after the machine had accepted the answer.
     expect(timeNow(days, { clockMillis: (signed - 3_600) * 1_000 })).toBeUndefined();
   });
 });

@@ -6,18 +6,21 @@
 
 /** The stored facts about time, in milliseconds since 1970. */
 export interface TimeSeen {
-  /** The difference between the service's clock and this machine's clock. */
+  /**
+   * The time by which the service's clock is ahead of this machine's clock, in milliseconds. It is negative
+   * if this machine's clock is ahead.
+   */
   readonly aheadMillis: number;
-  /** The latest time that was ever seen. */
+  /** The latest time by the service's clock that this machine has ever seen. */
   readonly latestMillis: number;
 }
 
-/** The tolerance for small corrections of the machine's clock. */
+/** The tolerance in milliseconds for small corrections of the machine's clock. */
 const toleranceMillis = 10 * 60_000;
 
 /**
- * Returns the facts of an answer that was signed a moment ago at `serverSeconds`. The service's time replaces
- * everything seen before.
+ * Returns the stored times after an answer that was signed a moment ago at `serverSeconds`. The service's
+ * time replaces all times seen before.
  */
 export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
   aheadMillis: serverSeconds * 1_000 - clockMillis,
@@ -25,8 +28,9 @@ export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): T
 });
 
 /**
- * Returns the current time, or undefined if the clock was turned back. `writtenMillis` is the last write by
- * this machine's clock. The contents of the file can be changed more easily than its times.
+ * Returns the current time, or undefined if the clock was turned back. `writtenMillis` is the time of the
+ * last write by this machine's clock. It is compared too, because a file's contents are easier to change than
+ * its times.
  */
 export function timeNow(
   seen: TimeSeen,
@@ -38,15 +42,16 @@ export function timeNow(
   return Math.max(now, seen.latestMillis);
 }
 
-/** Records that this time was seen. */
+/** Returns the stored times with this time as the latest one, unless a later one was already seen. */
 export const seenAt = (seen: TimeSeen, nowMillis: number): TimeSeen => ({
   ...seen,
   latestMillis: Math.max(seen.latestMillis, nowMillis),
 });
 
 /**
- * Returns the facts of a carried answer, signed at `serverSeconds` an unknown time ago. A machine's clock
- * that is behind that time is corrected by the difference; a later one counts as it is.
+ * Returns the stored times after accepting a carried answer, which was signed at `serverSeconds`, an unknown
+ * time ago. If the machine's clock is behind that time, the difference corrects the clock. A later clock
+ * counts as correct.
  */
 export const timeOfCarried = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
   aheadMillis: Math.max(0, serverSeconds * 1_000 - clockMillis),

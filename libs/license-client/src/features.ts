@@ -1,7 +1,7 @@
 /** The features of a license as in its certificate: signed, and readable without the service. */
 export type Features = Readonly<Record<string, boolean | number>>;
 
-/** Returns the readable features of a payload. Values of other types are left out. */
+/** Returns the features in a payload that are switches or numbers. Values of other types are left out. */
 export const featuresIn = (value: unknown): Features =>
   typeof value === 'object' && value !== null
     ? Object.fromEntries(

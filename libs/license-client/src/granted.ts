@@ -1,6 +1,6 @@
 /**
- * Requests that the service grants: a license that is activated, renewed or released here, or a trial without
- * a key.
+ * Handles calls that the service may grant: activating, renewing or releasing a license on this machine, and
+ * a trial without a key.
  */
 import { type Heard, type NotHeard } from './asking.ts';
 import { forget, keep } from './cache.ts';
@@ -41,7 +41,8 @@ export async function activateIn(session: Session, licenseKey: string): Promise<
   const license = licenseIn(heard, { licenseKey, machineId });
   const text = heard.header('license-certificate') ?? '';
   const certificate = readCertificate(text, ring());
-  // A genuine answer to this call has all three. Otherwise it was made for another caller.
+  // A genuine answer to this call has a license, a certificate, and the ID of this machine. Any other answer
+  // was made for another caller.
   if (license === undefined || certificate === undefined || !isOfMachine(certificate, machineId))
     return untrusted;
   await keep(folder, {
@@ -83,7 +84,7 @@ export async function renewed(session: Session, kept: KeptLicense, heard: Heard)
   return allowed;
 }
 
-/** Continues the trial of this machine, or begins one. */
+/** Continues this machine's trial, or begins one. Returns the resulting decision. */
 export async function tried(session: Session): Promise<Standing> {
   const { folder, kept, machineId, ring, publicKeys } = session;
   const heard = await session.ask({
@@ -129,8 +130,8 @@ export async function released(session: Session, { licenseKey }: KeptLicense): P
     return { isReleased: true, transfersLeft: Number.isInteger(left) ? left : null };
   }
   const refused = refusalIn(heard);
-  // The machine itself may continue with the license. A refusal for any other reason means there is nothing
-  // to keep.
+  // A refusal for too many transfers lets this machine keep the license. After any other refusal there is no
+  // license to keep.
   if (refused.reason !== 'transfers_exhausted') await drop(session, heard);
   return refuse(refused);
 }

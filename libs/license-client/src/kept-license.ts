@@ -45,7 +45,7 @@ function byCertificate({ kept, writtenMillis, machineId, ring }: Session): [Stan
   return [allowed, now];
 }
 
-/** Decides without the service. A full disk does not stop a program that may run. */
+/** Decides from the stored state, without the service. A program that may run also runs if the disk is full. */
 export async function goOn(session: Session): Promise<Standing> {
   const [standing, now] = byCertificate(session);
   if (session.kept !== undefined && now !== undefined) {
@@ -58,7 +58,8 @@ export async function goOn(session: Session): Promise<Standing> {
 }
 
 /**
- * Decides after a call without an answer: by the stored license, else with the reason for the missing answer.
+ * Decides after a call without an answer. Returns the decision from the stored license, if there is one.
+ * Otherwise returns the reason why there was no answer.
  */
 export async function without(session: Session, outcome: NotHeard): Promise<Standing> {
   const standing = await goOn(session);

@@ -46,7 +46,7 @@ async function idOfSystem(): Promise<string | undefined> {
       return required(idOfIoreg(await run('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'])));
     case 'win32': {
       const reg = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
-      // Without this option a 32-bit Node reads another registry.
+      // The option `/reg:64` reads the 64-bit registry. Without it a 32-bit Node would read another registry.
       const args = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];
       return required(idOfRegistry(await run(reg, args)));
     }
@@ -69,7 +69,7 @@ export async function idOfFolder(folder: string): Promise<string> {
   const draft = `${file}.${made}`;
   await writeFile(draft, `${made}\n`, { mode: 0o600, flag: 'wx' });
   try {
-    // Another process may create it at the same time. The first complete file counts.
+    // Another process may create the file at the same time. The first complete file counts.
     await link(draft, file).catch((error: unknown) => {
       if (!isSystemError(error, 'EEXIST')) throw error;
     });

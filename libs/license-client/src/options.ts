@@ -22,9 +22,12 @@ export interface LicenseClientOptions {
    * fetched and stored.
    */
   readonly publicKeys?: readonly PublicKey[];
-  /** The time in seconds to retry while the service does not answer. The default is 10. */
+  /** The time in seconds during which calls are retried while the service does not answer. The default is 10. */
   readonly patienceSeconds?: number;
-  /** Replaces the machine's own id if something else holds the license, such as a device or an account. */
+  /**
+   * The id of the license holder if that is not this machine, such as a device or an account. It replaces the
+   * machine's own id.
+   */
   readonly machineId?: string;
 }
 
@@ -39,8 +42,8 @@ function baseOf(url: string, isPinned: boolean): URL {
   if (base.protocol === 'http:' && !isHere(base) && !isPinned) {
     throw new TypeError('url must be of https, unless publicKeys are given: anybody on the way could answer');
   }
-  // The signature covers path and query as the service receives them, which a proxy below a path would
-  // change.
+  // The client needs the host alone: a proxy below a path would change the path and query that the signature
+  // covers.
   if (base.pathname !== '/' || base.search !== '') throw new TypeError('url must name a host and no path');
   return base;
 }
@@ -63,7 +66,7 @@ export interface Settings {
   readonly product: string;
   readonly serviceProduct: string | undefined;
   readonly folder: string;
-  /** Undefined if the keys are fetched. */
+  /** The pinned keys. Undefined if the client fetches the keys. */
   readonly pinned: readonly PublicKey[] | undefined;
   readonly patienceMillis: number;
   readonly machineId: string | undefined;

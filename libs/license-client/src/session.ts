@@ -1,4 +1,4 @@
-/** The state of one call: the stored license and the trusted keys. */
+/** The state of one call of the client: the stored license and the trusted keys. */
 import { ask, type Asking, type Call, type Heard, type NotHeard, send } from './asking.ts';
 import { type Kept, readKept, writtenAt } from './cache.ts';
 import { type KeyRing, ringOf } from './key-ring.ts';
@@ -7,13 +7,13 @@ import { type Settings } from './options.ts';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
 
 export interface Session {
-  /** The folder of the stored state. */
+  /** The folder in which the client stores its state. */
   readonly folder: string;
   readonly kept: Kept | undefined;
-  /** The time of the last write by the clock of this machine. */
+  /** The time at which the stored state was last written, by the clock of this machine. */
   readonly writtenMillis: number;
   readonly machineId: string;
-  /** Returns the keys to store. Empty if the keys are pinned. */
+  /** Returns the keys to store: none if the keys are pinned. */
   readonly publicKeys: () => readonly PublicKey[];
   readonly ring: () => KeyRing;
   readonly ask: (call: Call) => Promise<Heard | NotHeard>;
@@ -41,11 +41,13 @@ export async function openSession({
   let keys = pinned ?? kept?.publicKeys ?? [];
   const asking: Asking = {
     ...{ base, patienceMillis, serviceProduct: own.serviceProduct },
-    // An unknown key is a new key or a forged one. If the keys are pinned, it is forged.
+    // A key ID that is not known yet belongs to a new key or to a forged one. The client fetches the keys
+    // unless they are pinned.
     ringFor: async (kid) => {
       if (pinned === undefined && !keys.some((one) => one.kid === kid)) {
         const fetched = await fetchKeys(base, own.serviceProduct);
-        // Certificates of older keys are still in use, so an empty answer does not replace them.
+        // An empty answer does not replace the known keys, because certificates that they signed are still in
+        // use.
         if (fetched.length > 0) keys = fetched;
       }
       return ringOf(keys);

@@ -7,7 +7,7 @@ import { type KeyRing } from './key-ring.ts';
 
 export interface Question {
   readonly method: string;
-  /** The path and the query as sent. */
+  /** The path and the query of the request, as they were sent. */
   readonly target: string;
   /** The Content-Digest of the body. Undefined if there is no body. */
   readonly digest: string | undefined;
@@ -22,7 +22,7 @@ export interface Answer {
 
 const label = 'license';
 
-/** Returns a header as one text. Node joins repeated headers. */
+/** Returns the value of a header as one text. Node joins repeated headers. */
 export const headerOf = ({ headers }: Answer, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.join(', ');

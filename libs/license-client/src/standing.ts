@@ -35,30 +35,31 @@ export type Reason =
   | 'clock_turned_back'
   | 'answer_of_another_request';
 
-/** The program may run. */
+/** A decision that the program may run. */
 export interface Allowed extends Entitled {
   readonly mayRun: true;
-  /** The source of the decision: a current answer of the service, or a stored certificate. */
+  /** The source of the decision: a fresh answer of the service, or a stored certificate. */
   readonly by: 'service' | 'certificate';
   readonly plan: string;
   /** True for a trial, which runs for some days without a key. */
   readonly isTrial: boolean;
-  /** The end of the license, if the service reported it. */
+  /** The end of the license. Null if the service did not report an end. */
   readonly expiresAt: string | null;
-  /** The time until which it may run without the service. Null if it may not. */
+  /** The time until which the program may run without the service. Null if the program may not run without it. */
   readonly offlineUntil: string | null;
   /**
-   * The remaining seconds until then by the service's clock, because the machine's own clock may be wrong.
+   * The seconds that remain until `offlineUntil` by the service's clock. Programs should use them, because
+   * the machine's own clock may be wrong.
    */
   readonly offlineSeconds: number | null;
 }
 
-/** The program may not run. */
+/** A decision that the program may not run. */
 export interface Refused {
   readonly mayRun: false;
   readonly reason: Reason;
   /**
-   * True if the same call would get the same result, because the service has decided or there is nothing to
+   * True if repeating the call would give the same result: the service has decided, or there is no license to
    * check.
    */
   readonly isFinal: boolean;
@@ -102,7 +103,7 @@ export const refusal = (
 /** Converts a word of the service to one of its reasons. */
 export const reasonOf = (word: unknown): Reason => reasonsOfService.find((one) => one === word) ?? 'refused';
 
-/** The result of a release. */
+/** The result of releasing the license. */
 export type Release =
   | {
       readonly isReleased: true;

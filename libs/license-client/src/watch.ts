@@ -1,14 +1,14 @@
-/** Repeats the check in time while a program runs. */
+/** Repeats the check at suitable intervals while a program runs. */
 import { type Standing } from './standing.ts';
 
 const secondsPerDay = 86_400;
-/** The delay before a refused or unanswered check is repeated. */
+/** The delay in seconds before a refused or unanswered check is repeated. */
 const afterRefusalSeconds = 60;
 const shortestSeconds = 1;
 
 /**
- * Returns the delay until the next check: half of the remaining time, when the certificate is due, and at
- * most one day.
+ * Returns the delay in seconds until the next check: half of the time for which the certificate still holds,
+ * which is when it is due for renewal. The delay is at most one day.
  */
 export function nextCheckSeconds(standing: Standing): number {
   if (!standing.mayRun) return Math.max(afterRefusalSeconds, standing.retryAfterSeconds ?? 0);
@@ -16,7 +16,7 @@ export function nextCheckSeconds(standing: Standing): number {
   return left === null ? afterRefusalSeconds : Math.min(Math.max(left / 2, shortestSeconds), secondsPerDay);
 }
 
-/** Checks and reports repeatedly until it is stopped, even after an error. */
+/** Repeats the check and reports each result until the returned function is called. An error does not end this. */
 export function watchBy(
   check: () => Promise<Standing>,
   tell: (standing: Standing) => void,

@@ -25,7 +25,8 @@ export function refusedWith({
   leaseSeconds,
 }: Pick<Granted, 'state' | 'leaseSeconds'>): ApiError | undefined {
   if (state === 'active' || state === 'unactivated') return undefined;
-  // A leased slot becomes free again, so asking for it is not counted as a guess of the key.
+  // If slots are leased, the slot becomes free again. Asking for it is therefore not counted as a guess of
+  // the key.
   return state === 'other_machine' && leaseSeconds !== null ? refusal('slots_taken') : refusals[state]();
 }
 

@@ -14,7 +14,7 @@ export interface Certified {
   readonly leaseSeconds: number | null;
 }
 
-/** The validity of a certificate, in seconds since 1970. */
+/** The start and the end of a certificate's validity, in seconds since 1970. */
 export interface Lifetime {
   readonly iat: number;
   readonly exp: number;

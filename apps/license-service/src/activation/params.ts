@@ -1,7 +1,10 @@
 import { badRequest } from '@muster/http';
 import { machineIdProblem } from './machine.ts';
 
-/** Validators of the fields of a body or query. Each returns the problem of a value, or undefined. */
+/**
+ * Validators of the fields of a body or query. Each returns a description of the value's problem, or
+ * undefined if the value is valid.
+ */
 type Fields<Name extends string> = Readonly<Record<Name, (value: string) => string | undefined>>;
 
 const emptyProblem = (value: string): string | undefined =>
@@ -29,7 +32,8 @@ function readFields<Name extends string>(source: unknown, fields: Fields<Name>):
     return [name, typeof value === 'string' ? value : ''];
   });
   for (const name of Object.keys(given)) {
-    // The message does not repeat the name, because a caller may have put a key there by mistake.
+    // The message does not repeat the field's name, because the name may be a key that the caller put there
+    // by mistake.
     if (!names.some((one) => one === name))
       issues.push({ path: '', message: `has more than ${names.join(' and ')}` });
   }

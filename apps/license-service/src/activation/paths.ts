@@ -30,7 +30,7 @@ export async function activate(
   if (granted === undefined) throw unknownKey();
   const { id, plan, state, ends } = granted;
   sayMachines(reply, granted);
-  // A machine that found the license free holds it now.
+  // If the license was free, the machine that asked holds it now.
   reply.header('license-state', state === 'unactivated' ? 'active' : state);
   const refused = refusedWith(granted);
   if (refused !== undefined) throw refused;
@@ -66,7 +66,7 @@ export async function release(
     throw refusals[state]();
   }
   reply.header('license-state', 'unactivated').header('license-transfers-left', String(transfersLeft));
-  // The machine may still run on its certificate until this time.
+  // Tells until when the machine may still run on its certificate.
   if (offlineUntil !== null) reply.header('license-offline-until', offlineUntil);
   const license = { key, plan, expiresAt: expiresAtOf(ends), machineId, activated: false };
   return { licenseId: id, body: { success: true, license } };

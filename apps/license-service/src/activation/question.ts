@@ -8,7 +8,7 @@ import { readParams, requireUtf8Query } from './params.ts';
 import { type Answer } from './recorded.ts';
 import { type Claim } from './statements.ts';
 
-/** A valid request. */
+/** The contents of a valid request. */
 export interface Asked {
   readonly key: Key;
   readonly machineId: string;
@@ -23,11 +23,11 @@ export interface Path {
   readonly kind: 'ip' | 'check';
   /** Makes the refusal of a text that is not a license key. */
   readonly refuseKey: typeof invalidKey;
-  /** Handles a valid request. Throws refusals. */
+  /** Handles a valid request. Throws the error of a refusal. */
   readonly answer: (asked: Asked) => Promise<Answer>;
 }
 
-/** Validates a request. Returns the valid request, or undefined and the error. */
+/** Validates a request. Returns either its contents, or undefined and the error. */
 export function understand(
   path: Path,
   request: FastifyRequest,
@@ -44,7 +44,7 @@ export function understand(
     if (parsed.kind !== 'key') throw path.refuseKey(parsed);
     if (now === undefined) throw unavailable('database');
     const product = now.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
-    // A program that names its product is refused keys of other products.
+    // A program that names its product gets no license by the key of another product.
     if (product === undefined || (request.product ?? product.name) !== product.name) throw unknownKey();
     request.product = product.name;
     const claim = { keyHash: hashOfKey(parsed.key), machineHashes: now.hasher.hashes(machineId) };

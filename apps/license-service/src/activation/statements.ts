@@ -14,11 +14,14 @@ export interface Seen {
   readonly id: string;
   readonly plan: string;
   readonly state: State;
-  /** True if this machine holds a slot, in any state of the license. */
+  /** True if this machine holds a slot of the license, whatever the license's state. */
   readonly holder: boolean;
-  /** The end of the license; null if it never ends. Before the first activation it is the end that activating now would set. */
+  /**
+   * The end of the license; null if it never ends. Before the first activation it is the end that an
+   * activation now would set.
+   */
   readonly ends: string | null;
-  /** The number of machines that hold the license after this call. */
+  /** The number of machines that hold the license after the call. */
   readonly used: number;
   readonly machineLimit: number;
   /** The duration of a slot lease; null if a machine keeps its slot until it releases it. */
@@ -26,17 +29,20 @@ export interface Seen {
 }
 
 export interface Granted extends Seen {
-  /** The current features of the plan, overridden by those of the license; null if nothing was granted. */
+  /**
+   * The current features of the plan, overridden by those of the license; null if the machine did not get the
+   * license.
+   */
   readonly features: Features | null;
-  /** The validity of the certificate, in whole seconds since 1970; null if there is none. */
+  /** The start of the certificate's validity, in whole seconds since 1970; null if there is no certificate. */
   readonly issuedAt: number | null;
   readonly certifiedUntil: number | null;
 }
 
-/** The stored hashes of a key and a machine. */
+/** The hashes by which the database finds a key and a machine. */
 export interface Claim {
   readonly keyHash: Buffer;
-  /** Hashed with the current and the previous pepper. */
+  /** The hashes of the machine ID with the current pepper and, if there is one, with the previous pepper. */
   readonly machineHashes: readonly [Buffer, Buffer | null];
 }
 
@@ -67,7 +73,10 @@ const decided = `
 /** SQL that formats a time in event data like all answers do. Postgres formats times in JSON differently. */
 const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** SQL that counts a refusal in one row per license, day and outcome, so that failed calls cannot fill the disk. */
+/**
+ * Builds SQL that counts refusals. There is one row per license, day and outcome, so that failed calls cannot
+ * fill the disk.
+ */
 const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', granted: string): string => `
   denied as (
     insert into licenses.license_denials (license_id, day, outcome, count, last_at)
@@ -75,7 +84,8 @@ const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', gran
     on conflict (license_id, day, outcome)
       do update set count = license_denials.count + 1, last_at = excluded.last_at)`;
 
-// A check waits for no lock, so it reads the slots directly. That costs half as much as the function.
+// A check waits for no lock, so this statement reads the slots directly. Reading them with the function costs
+// twice as much.
 const checking = `
   select id, plan, used, machine_limit as "machineLimit", lease_seconds as "leaseSeconds", ${verdict}
   from licenses.licenses l cross join lateral (
@@ -155,7 +165,7 @@ const releasing = `with ${decided},
     greatest(o.transfer_limit - coalesce(f.transfers, o.transfers), 0) as "transfersLeft"
   from outcome o left join freed f on f.id = o.id`;
 
-/** Turns a statement with numbered parameters into a tagged one. */
+/** Converts a statement with numbered parameters into a tagged one, as the driver expects it. */
 function numbered<Row>(text: string): (values: readonly unknown[]) => Query<Row> {
   const words = text.split(/\$\d/);
   const strings = Object.assign(words, { raw: words });
@@ -185,7 +195,10 @@ const valuesOf = (activation: Activation): unknown[] => {
   return [keyHash, ...machineHashes, pepperId, machineHint, eventId, certificateSeconds];
 };
 
-/** Gives the machine a free slot or keeps its own. Under concurrent calls no more machines win than slots are free. */
+/**
+ * Gives the machine a free slot, or keeps the slot that it has. Under concurrent calls, no more machines get
+ * a slot than slots are free.
+ */
 export const activateLicense = async (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
   (await changeOne<Granted>(pool, { text: activating, values: valuesOf(activation) }))[0];
 

@@ -34,7 +34,7 @@ const signerOf = ({ keys }: ProductAtWork) => {
 };
 
 export interface Answering {
-  /** The validity of the answer: the time that the machine may run with it. */
+  /** The validity of the answer in seconds. The machine may run with the answer for this time. */
   readonly seconds: number;
   /** The only product whose keys are accepted; any product by default. */
   readonly product?: string;

@@ -20,7 +20,7 @@ export type AirGapRequest = z.infer<typeof Request>;
 
 const form = /^licreq1\.([A-Za-z0-9_-]+)$/;
 
-/** Parses a request. Throws Refused if the text is not a complete request. */
+/** Parses an activation request. Throws Refused if the text is not a complete request. */
 export function readRequest(text: string): AirGapRequest {
   const [, body] = form.exec(text.trim().slice(0, longestRequest)) ?? [];
   const read = Request.safeParse(body === undefined ? undefined : jsonIn(body));

@@ -71,7 +71,7 @@ const issueOne = operation({
     });
     const shown = [];
     for (const { id, hint, key } of licenses) {
-      // The lock keeps machines from activating the license before its key is replaced.
+      // Locks the license, so that no machine can activate it before its key is replaced.
       const isLost = key === null && rekey && (await lockLicense(db, { id })).activatedAt === null;
       const made = isLost ? await rotate(db, { id }) : undefined;
       const path = await linkTo(db, work.secrets, id, usualLinkSeconds);
@@ -131,7 +131,7 @@ const find = operation({
   },
 });
 
-/** Returns the last four symbols of a typed key, parsed as leniently as whole keys. */
+/** Returns the last four symbols of a typed key or of its end. It is parsed as leniently as whole keys. */
 export const endingOf = (typed: string): string =>
   typed
     .replaceAll(/[^0-9a-z]/gi, '')

@@ -29,7 +29,7 @@ import { type AnyOperation } from './operation.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export interface OperatorsOptions {
-  /** Connections with the role muster_license_operators. */
+  /** Database connections with the role muster_license_operators. */
   readonly pool: Pool;
   readonly limiter: RateLimiter;
   readonly rate: Limit['rate'];
@@ -51,7 +51,7 @@ async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string):
   requireRoom(await limiter.take([{ key: `${prefix}:operators:${whom}`, rate }]), 'token_limit');
 }
 
-/** Authenticates and authorizes the caller. Throws 401, 403 or 429. */
+/** Authenticates the caller and checks the needed scope. Throws 401, 403 or 429. */
 async function callerOf(
   options: OperatorsOptions,
   db: Db,

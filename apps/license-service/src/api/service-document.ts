@@ -3,7 +3,7 @@ import { productVersion } from '@muster/http';
 import { z } from 'zod';
 import { type Document, errorRef, json, schemaOf } from './openapi.ts';
 
-/** The version of the paths below. It changes only if they change. */
+/** The version of the described API, by semantic versioning. It changes only if the paths change. */
 const interfaceVersion = '1.0.0';
 
 const LicenseKey = z.string().describe('The key that was sold, such as MUST-…');

@@ -30,11 +30,11 @@ export interface LimiterOptions {
   readonly timeoutMillis: number;
   /** The prefix of the Redis keys; `usualPrefix` by default. */
   readonly prefix?: string;
-  /** Called once when Redis becomes unavailable and once when it is back. */
+  /** Receives true once when Redis becomes unavailable, and false once when it is available again. */
   readonly onRedis: (isAway: boolean, error?: unknown) => void;
 }
 
-/** An attempt of a caller. Without a key there are no failures to count. */
+/** An attempt of a caller. Without a key, no failures of a key are counted. */
 export interface Attempt {
   readonly kind: 'ip' | 'check';
   readonly address: string;
@@ -43,13 +43,14 @@ export interface Attempt {
 
 export interface Admission {
   /**
-   * With `limited`, the key has had too many failures from all addresses. The machine that holds the key must not suffer
-   * from them, so the caller looks the machine up and refuses all others.
+   * The result of the rate limit. `limited` means that the key has had too many failures from all addresses.
+   * The machine that holds the key must not suffer from these failures. So the calling code finds out whether
+   * this machine holds the key, and refuses all other machines.
    */
   readonly verdict: 'open' | 'limited' | 'refused';
   readonly retryAfterSeconds: number;
   readonly headers: { readonly ratelimit: string; readonly 'ratelimit-policy': string };
-  /** Returns the tokens of the failure buckets. */
+  /** Gives back the tokens that this attempt took from the failure buckets. */
   succeeded(): void;
 }
 
@@ -106,14 +107,14 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
       const waits = quotas.map(({ waitMillis }) => waitMillis);
       const isRefused = waits.some((wait, index) => wait > 0 && index !== 2);
       const isLimited = (waits[2] ?? 0) > 0;
-      // Tokens were taken only from failure buckets that had some.
+      // If the bucket of key failures was empty, this attempt took no token from it.
       const failures = costs.slice(1, isLimited ? 2 : 3);
       return {
         verdict: isRefused ? 'refused' : isLimited ? 'limited' : 'open',
         retryAfterSeconds: retryAfterSeconds(quotas),
         headers: { ratelimit: rateLimitField(costs, quotas), 'ratelimit-policy': policyText[attempt.kind] },
         succeeded: () => {
-          // No caller waits for this. If it fails, the bucket refills with time.
+          // No caller waits for this. If it fails, the bucket refills over time.
           if (failures.length > 0) void store.giveBack(failures).catch(() => undefined);
         },
       };

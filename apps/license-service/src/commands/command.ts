@@ -7,25 +7,25 @@ import { Refused } from '../operators/transaction.ts';
 import { type LicenseRef } from '../operators/license.ts';
 import { usualProduct } from '../operators/products.ts';
 
-/** The output of a command. */
+/** The result of a command, for scripts and for people. */
 export interface Shown {
   /** The output for scripts, with --json. */
   readonly json: unknown;
   /** The output lines for people. */
   readonly lines: readonly string[];
-  /** True if the command found a problem and exits with code 1. */
+  /** True if the command found a problem. The program then exits with code 1. */
   readonly isBad?: boolean;
 }
 
 export interface Context {
-  /** Connections as the login of DATABASE_URL, which owns the tables. */
+  /** Database connections with the login of DATABASE_URL, which owns the tables. */
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly secrets: () => Promise<Secrets>;
   /** Reads the non-empty lines of standard input. On a terminal it prompts with this name. */
   readonly readLines: (wanted: string) => Promise<readonly string[]>;
-  /** Prints a progress line for people, which is not part of the output. */
+  /** Prints a progress line for people. The line is not part of the command's output. */
   readonly say: (line: string) => void;
   /** Shows a progress bar on a terminal. */
   readonly progress: Progress;
@@ -37,7 +37,7 @@ export interface LicenseCommand {
   /** The name of the command, or the names of its group and the command: two words. */
   readonly name: string;
   readonly description: string;
-  /** Adds the options of the command. */
+  /** Adds the command's own options to Commander's command. */
   readonly shape?: (command: Command) => Command;
   readonly run: (context: Context, options: Options, args: readonly string[]) => Promise<Shown>;
 }

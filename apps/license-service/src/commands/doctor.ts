@@ -17,7 +17,7 @@ import { type Context, type LicenseCommand } from './command.ts';
 
 interface Finding {
   readonly what: string;
-  /** The verdict. `note` means that it works but could be improved. */
+  /** The verdict. `note` means that the checked part works but could be improved. */
   readonly is: 'well' | 'note' | 'wrong';
   readonly says: string;
 }

@@ -42,7 +42,7 @@ const listOf = (options: Options, name: string): readonly unknown[] => {
   return Array.isArray(value) ? (value as unknown[]) : [];
 };
 
-/** Applies the options to the previous features. */
+/** Adds and removes features of a license as the options say. `before` are its present features. */
 export function featuresOf(options: Options, before: Features = {}): Features {
   const dropped = listOf(options, 'dropFeature');
   const features = OwnFeatures.safeParse({

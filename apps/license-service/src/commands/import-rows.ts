@@ -22,7 +22,7 @@ type Field = (typeof fields)[number];
 const mostRows = 100_000;
 const longestRef = 128;
 
-/** A row of the file with its cells as text. */
+/** A row of the file, with the texts of its cells by field. */
 interface Entry {
   readonly line: number;
   readonly cells: ReadonlyMap<Field, string>;
@@ -31,7 +31,7 @@ interface Entry {
 export interface Row {
   readonly line: number;
   readonly orderRef: string | null;
-  /** The license to import; undefined if the row is invalid. */
+  /** The license that the row describes; undefined if the row is invalid. */
   readonly incoming: Incoming | undefined;
   readonly problem: string | undefined;
 }
@@ -94,14 +94,15 @@ const jsonRecords = (text: string): Entry[] =>
     .filter(({ line }) => line !== '')
     .map(({ line, number }) => jsonRecord(line, number));
 
-/** The error of an invalid row. */
+/** The error that describes why a row is invalid. */
 class Unfit extends Error {}
 
 function keyOf(text: string, prefix: string): Key | undefined {
   if (text === '') return undefined;
   const parsed = parseKey(text, [prefix]);
   if (parsed.kind === 'key') return parsed.key;
-  // The message does not quote the text, which may be a customer's key with one wrong symbol.
+  // The message does not quote the text of the cell, because that may be a customer's key with one wrong
+  // symbol.
   throw new Unfit(
     parsed.kind === 'typo'
       ? `the key's character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`
@@ -173,7 +174,8 @@ export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): R
   const keys = new Set<Key>();
   return records.map((record): Row => {
     const orderRef = record.cells.get('order_ref') || null;
-    // Rows of one order are numbered, including invalid ones. So a corrected file gives the others the same numbers.
+    // Numbers the rows of an order, including invalid rows. So the other rows keep their numbers when the
+    // file has been corrected.
     const orderLine = orderRef === null ? 1 : (lines.get(orderRef) ?? 0) + 1;
     if (orderRef !== null) lines.set(orderRef, orderLine);
     try {

@@ -19,7 +19,7 @@ interface Done {
   readonly outcome: Outcome;
 }
 
-/** The error that rolls back the transaction of a dry run. */
+/** The error with which a dry run rolls back its transaction. */
 class OnlyTried extends Error {
   readonly outcomes: readonly Outcome[];
   constructor(outcomes: readonly Outcome[]) {

@@ -24,7 +24,8 @@ async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueRes
     isKept = !result.isRepeated;
     return result;
   } catch (error) {
-    // The transaction may have committed, and then the file has the only copy of the keys.
+    // The file is kept if the transaction may have committed, because the file then has the only copy of the
+    // keys.
     isKept = error instanceof OutcomeUnknown;
     throw error;
   } finally {

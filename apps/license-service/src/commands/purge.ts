@@ -5,7 +5,7 @@ import { type LicenseCommand, number } from './command.ts';
 import { toCount } from './term.ts';
 
 const usualDays = 365;
-/** The fewest days to keep, because `stats` counts as many. */
+/** The smallest number of days that an operator can keep. The command `stats` counts that many days. */
 const fewestDays = 30;
 
 export const purgeCommand: LicenseCommand = {

@@ -5,9 +5,15 @@ import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number, productIn, withProduct } from './command.ts';
 import { toSeconds } from './term.ts';
 
-/** The default time from publication to use. It is longer than any client caches the published keys. */
+/**
+ * The default time in seconds from the publication of a key to its use. It is longer than any client caches
+ * the published keys.
+ */
 const usualNotice = 7 * 86_400;
-/** The default time that a retired key stays published. It is longer than any certificate, including offline answers. */
+/**
+ * The default time in seconds that a retired key stays published. It is longer than any certificate lasts,
+ * including offline answers.
+ */
 const usualAftermath = (mostDays + 1) * 86_400;
 
 export const signingKeyNew: LicenseCommand = {

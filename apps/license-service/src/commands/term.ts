@@ -32,7 +32,7 @@ export function toCount(given: string): number {
   return Number(given);
 }
 
-/** Parses the number of machines that may hold a license at the same time. */
+/** Parses the number of machines that may hold a license at once. */
 export function toMachines(given: string): number {
   const machines = toCount(given);
   if (machines >= 1 && machines <= mostMachines) return machines;

@@ -61,7 +61,7 @@ export const tokenList: LicenseCommand = {
   },
 };
 
-/** Describes the validity of a token or grant. */
+/** Describes until when a token or grant is valid. */
 export const endOf = ({
   revokedAt,
   expiresAt,

@@ -55,7 +55,7 @@ describe('a key as people write it', () => {
     expect(parseKey(text)).toEqual({ kind: 'key', key });
   });
 
-  // toUpperCase, toLowerCase or NFKC turns each of these characters into the ASCII letter.
+  // Each of these characters becomes the ASCII letter beside it by toUpperCase, toLowerCase or NFKC.
   it.each([
     ['ſ', 'S'],
     ['ı', '1'],
@@ -155,7 +155,7 @@ it('takes nothing else for a key, whatever it is', () => {
   for (const text of ['', '-', 'MSTR1', 'MSTR1-'.repeat(10), '0'.repeat(31), 'A'.repeat(100_000)]) {
     expect(parseKey(text).kind).toBe('none');
   }
-  // This text has valid check symbols, but its prefix belongs to no known product.
+  // This text has valid check symbols. Its prefix belongs to no known product.
   expect(parseKey('0'.repeat(30)).kind).toBe('none');
 });
 

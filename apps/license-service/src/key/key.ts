@@ -98,7 +98,7 @@ function candidatesIn(line: string, { groups, unspaced, spaced }: PrintedForm): 
   });
 }
 
-/** Parses a key that may be part of a line, such as `License key: MUSTR-…`. */
+/** Finds and parses the key in a text, which may be a line such as `License key: MUSTR-…`. */
 export function parseKey(text: string, prefixes: readonly string[] = [usualPrefix]): ParsedKey {
   const parsed = parseBareKey(text, prefixes);
   if (parsed.kind !== 'none' || text.length > longestText) return parsed;
@@ -107,7 +107,7 @@ export function parseKey(text: string, prefixes: readonly string[] = [usualPrefi
       .map((candidate) => parseBareKey(candidate, prefixes))
       .filter((candidate) => candidate.kind === 'key');
     const keys = new Set(found.map(({ key }) => key));
-    // With several keys it is unclear which one was meant.
+    // If the text contains several valid keys, it is unclear which key was meant.
     if (keys.size > 0) return keys.size === 1 && found[0] !== undefined ? found[0] : parsed;
   }
   return parsed;
@@ -127,7 +127,7 @@ function parseBareKey(text: string, prefixes: readonly string[]): ParsedKey {
   );
   const right = readings.find(({ kind }) => kind === 'key');
   if (right !== undefined) return right;
-  // If the text could be a typo of keys of several products, no correction is suggested.
+  // Suggests a correction only if the text could be a typo of the keys of exactly one product.
   const [typo, ...others] = readings.filter(({ kind }) => kind === 'typo');
   return typo !== undefined && others.length === 0 ? typo : { kind: 'none' };
 }
@@ -144,11 +144,11 @@ function readSymbols(
   const [first, second] = unknown;
   if (second !== undefined || reading.kind === 'wrong') return { kind: 'none' };
   if (reading.kind === 'typo') {
-    // A character outside the alphabet is already the one tolerated error.
+    // A character outside the alphabet already uses up the one error that is tolerated.
     if (first !== undefined && first !== reading.place) return { kind: 'none' };
     return typoAt(reading.place, reading.symbol, symbols, prefixes, untyped);
   }
-  // The invalid character was read as zero, and the check symbols show that zero is right.
+  // The invalid character was read as zero. The check symbols show that zero is the right symbol.
   if (first !== undefined) return typoAt(first, 0, symbols, prefixes, untyped);
   return isPrefixed(symbols, prefixes) ? { kind: 'key', key: toKey(symbols) } : { kind: 'none' };
 }

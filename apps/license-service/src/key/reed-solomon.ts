@@ -34,13 +34,14 @@ function syndromes(word: readonly number[]): [number, number] {
 export function checkSymbols(symbols: readonly number[]): [number, number] {
   const [first, second] = syndromes(symbols);
   const [here, next] = [power(symbols.length), power(symbols.length + 1)];
-  // Solves here·c + next·d = first and here²·c + next²·d = second. Subtraction equals addition in this field.
+  // Solves two equations for c and d: here·c + next·d = first, and here²·c + next²·d = second. Subtraction
+  // equals addition in this field.
   const d = over(second ^ times(here, first), times(next, next ^ here));
   const c = over(first ^ times(next, d), here);
   return [c, d];
 }
 
-/** The result of decoding: a code word, a word with one wrong symbol, or any other word. */
+/** The result of decoding a word: it is a code word, it has one wrong symbol, or it has more errors. */
 export type Reading =
   | { readonly kind: 'right' }
   | { readonly kind: 'typo'; readonly place: number; readonly symbol: number }

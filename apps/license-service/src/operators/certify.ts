@@ -11,7 +11,7 @@ import { type Db, Refused } from './transaction.ts';
 export interface Certification {
   readonly machineId: string;
   readonly hasher: MachineHasher;
-  /** The signing keys by product. */
+  /** The signing keys of each product, by its name. */
   readonly keys: ReadonlyMap<string, Keys>;
   readonly seconds: number;
 }

@@ -9,9 +9,9 @@ import { type Db, Refused } from './transaction.ts';
 export const peopleScopes = ['read', 'change'] as const satisfies readonly Scope[];
 export type PeopleScope = (typeof peopleScopes)[number];
 
-/** The claim that a grant matches: it is for people whose ID token has this value. */
+/** The claim by which a grant applies to people: those whose ID token has this value. */
 export interface Whom {
-  /** The name of a claim. `email` matches only verified addresses. */
+  /** The name of a claim in the ID token. The claim `email` matches only verified addresses. */
   readonly claim: string;
   readonly value: string;
 }
@@ -85,7 +85,7 @@ export async function revokeGrant(db: Db, id: string): Promise<Grant> {
   return grant;
 }
 
-/** Lists the claims of valid grants except addresses. */
+/** Lists the claims other than `email` by which valid grants apply to people. */
 export const claimsAskedFor = (db: Db): Promise<Whom[]> =>
   db.all(
     sql<Whom>`select distinct claim, value from licenses.operator_grants where claim <> 'email' and ${isGood}`,

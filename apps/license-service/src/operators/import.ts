@@ -13,7 +13,7 @@ export interface Incoming {
   /** The number of the license within its order, from 1. */
   readonly orderLine: number;
   readonly plan: string;
-  /** The term; that of the plan by default. */
+  /** The term of the license; the plan's term by default. */
   readonly term: Term | undefined;
   readonly customerRef: string | null;
   readonly transferLimit: number | undefined;
@@ -41,7 +41,7 @@ interface Known {
 const placeOf = ({ orderRef, orderLine }: Pick<Known, 'orderRef' | 'orderLine'>): string =>
   `${orderLine} ${orderRef}`;
 
-/** Reads the existing licenses of these orders and which of these keys exist. */
+/** Reads which licenses exist for these orders, and which of the given keys exist already. */
 async function look(db: Db, product: string, batch: readonly Incoming[]) {
   const known =
     await db.all(sql<Known>`select id, l.order_ref as "orderRef", l.order_line as "orderLine", plan, key_hash as "keyHash"
@@ -135,7 +135,8 @@ export async function importBatch(
     if (plan === undefined) return refused(`there is no plan ${row.plan}, and no term to begin one with`);
     const term = row.term ?? plan.term;
     if (term === null) return refused(`plan ${plan.name} has no term, and the row says none`);
-    // A license with an existing key may have expired. Its machine then gets the refusal for expired licenses.
+    // A license with an existing key may be expired already. The machine that uses the key then gets the
+    // refusal for expired licenses.
     if (row.key === undefined && isPast(term))
       return refused('no key can be issued that has expired already');
     const key = row.key ?? newKey(keyPrefix);

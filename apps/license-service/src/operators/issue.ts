@@ -13,14 +13,14 @@ export interface Order {
   /** The product; `usualProduct` by default. */
   readonly product?: string | undefined;
   readonly plan: string;
-  /** The term; that of the plan by default. */
+  /** The term of the licenses; the plan's term by default. */
   readonly term?: Term | undefined;
   readonly count?: number | undefined;
   /** The idempotency key: an order is issued only once. */
   readonly orderRef?: string | undefined;
   readonly customerRef?: string | undefined;
   readonly transferLimit?: number | undefined;
-  /** The machine limit; that of the plan by default. */
+  /** The machine limit of the license; the plan's limit by default. */
   readonly machineLimit?: number | undefined;
   /** The license's own features, which override those of the plan. */
   readonly features?: Features | undefined;
@@ -36,9 +36,9 @@ export interface Issued {
 export interface IssueResult {
   readonly plan: string;
   readonly licenses: readonly Issued[];
-  /** True if the order was already issued and nothing was created. */
+  /** True if licenses were already issued for this order, so that this call created none. */
   readonly isRepeated: boolean;
-  /** True if the plan did not exist and was created. */
+  /** True if the plan did not exist and this call created it. */
   readonly isNewPlan: boolean;
 }
 

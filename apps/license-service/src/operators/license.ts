@@ -20,17 +20,17 @@ export interface License {
   readonly machinesUsed: number;
   /** The duration of a slot lease; null if a machine keeps its slot until it releases it. */
   readonly leaseSeconds: number | null;
-  /** The end of the machine ID if exactly one machine holds the license. */
+  /** The last characters of the machine ID, if exactly one machine holds the license. */
   readonly machineHint: string | null;
   readonly epoch: number;
   readonly activatedAt: string | null;
-  /** The time since which the first of its machines holds the license; null if none does. */
+  /** The time since which the first machine of the license holds it; null if no machine does. */
   readonly boundAt: string | null;
   readonly lastSeenAt: string | null;
   readonly offlineUntil: string | null;
   readonly transfers: number;
   readonly transferLimit: number;
-  /** The features of a new certificate: those of the plan, overridden by the license's own. */
+  /** The features that a new certificate gets: those of the plan, overridden by the license's own features. */
   readonly features: Features;
   readonly ownFeatures: Features;
   readonly customerRef: string | null;
@@ -55,7 +55,10 @@ const tables = sql`licenses.licenses l cross join lateral (
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Returns the SQL condition of a reference. An error names the place of a typo, never the typed key. */
+/**
+ * Returns the SQL condition that finds the license of a reference. The error for an invalid key gives the
+ * place of a typo, never the typed key.
+ */
 async function matching(db: Db, ref: LicenseRef): Promise<Part> {
   if ('id' in ref) {
     if (uuid.test(ref.id)) return sql`id = ${ref.id}`;
@@ -82,7 +85,8 @@ export async function getLicense(db: Db, ref: LicenseRef): Promise<License> {
 
 /** Locks a license until the end of the transaction and reads it. */
 export async function lockLicense(db: Db, ref: LicenseRef): Promise<License> {
-  // Read the machines in a second statement: one that waits for the lock reads them as of its start.
+  // The machines are read by a second statement. A single statement that waits for the lock would see the
+  // machines as they were when the statement started.
   const row = await db.find(
     sql<{ id: string }>`select id from licenses.licenses where ${await matching(db, ref)}
       /*guard: operators lock the license*/for no key update/*end*/`,
@@ -108,9 +112,9 @@ export interface LicenseFilter {
   readonly status?: string | undefined;
   readonly customerRef?: string | undefined;
   readonly orderRef?: string | undefined;
-  /** The last symbols of the key. */
+  /** The last symbols of the license keys to list. */
   readonly hint?: string | undefined;
-  /** The ID after which the page begins. */
+  /** The ID of the last license on the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }

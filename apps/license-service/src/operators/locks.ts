@@ -3,7 +3,7 @@ export const locks = {
   provision: 4_102,
   import: 4_103,
   products: 4_104,
-  /** The lock of an order, with the hash of the order as second number. */
+  /** The lock of an order. The second number of the lock is the hash of the order. */
   order: 4_105,
   grants: 4_106,
   signingKeys: 4_107,

@@ -10,7 +10,7 @@ export interface Machine {
   readonly hint: string;
   readonly boundAt: string;
   readonly lastSeenAt: string | null;
-  /** The end of the last certificate that the machine was given. */
+  /** The time at which the last certificate of the machine ends. */
   readonly offlineUntil: string | null;
 }
 
@@ -74,11 +74,14 @@ export interface Transfer {
   readonly machineId: string;
   readonly hasher: MachineHasher;
   readonly isForced: boolean;
-  /** The machine to replace. Without it the license must have at most one machine. */
+  /** The machine to replace. Without a choice, the license must have at most one machine. */
   readonly choice?: Exclude<Choice, { readonly kind: 'all' }>;
 }
 
-/** Gives the slot of a machine to another one, which need not ask first. Counts against the transfer limit. */
+/**
+ * Moves the slot of a machine to another machine. The other machine need not have asked for it. Counts
+ * against the transfer limit.
+ */
 export async function transfer(
   db: Db,
   ref: LicenseRef,
@@ -106,7 +109,8 @@ export async function transfer(
     sql`delete from licenses.license_machines
       where license_id = ${license.id} and (slot = ${slot} or machine_hash in (${hashes[0]}, ${hashes[1]}))`,
   );
-  // A leased slot is leased to the new machine for one period, even if the machine never calls.
+  // On a license with leased slots, the new machine gets the slot for one lease period, even if the machine
+  // never calls.
   await db.all(
     sql`insert into licenses.license_machines
         (license_id, slot, machine_hash, pepper_id, machine_hint, bound_at, offline_until)

@@ -3,7 +3,7 @@ import { type Features } from '../features.ts';
 import { usualProduct } from './products.ts';
 import { type Db, Refused } from './transaction.ts';
 
-/** The term of a license: a duration from its first activation, a fixed end, or perpetual. */
+/** The term of a license: a duration from the first activation, a fixed end, or no end. */
 export type Term =
   | { readonly kind: 'for'; readonly seconds: number }
   | { readonly kind: 'until'; readonly expiresAt: string }
@@ -82,9 +82,9 @@ export interface PlanTerms {
   readonly name: string;
   readonly term: Plan['term'];
   readonly transferLimit: number;
-  /** The number of machines per license; 1 by default. */
+  /** The number of machines that may hold a license at the same time; 1 by default. */
   readonly machineLimit?: number;
-  /** The duration of a slot lease in seconds; null by default. */
+  /** The duration of a slot lease in seconds; null, the default, does not lease slots. */
   readonly leaseSeconds?: number | null;
   /** The features; none by default. */
   readonly features?: Features;

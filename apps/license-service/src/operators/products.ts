@@ -8,9 +8,9 @@ import { type Db, Refused } from './transaction.ts';
 
 export interface Product {
   readonly name: string;
-  /** The first five symbols of its license keys. */
+  /** The first five symbols of the product's license keys. */
   readonly keyPrefix: string;
-  /** The duration of the trial, once per machine; null if there is no trial. */
+  /** The duration of a trial in seconds. A machine gets one trial. Null if the product has no trials. */
   readonly trialSeconds: number | null;
   /** The features during the trial. */
   readonly trialFeatures: Features;

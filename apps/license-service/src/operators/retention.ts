@@ -45,7 +45,10 @@ export const retention: Readonly<Record<string, Retention>> = {
 /** The most rows that one transaction deletes. */
 const portion = 2_000;
 
-/** Deletes a batch of refusal counts older than `days`, the oldest first. `isMore` is true if more may remain. */
+/**
+ * Deletes a batch of refusal counts that are older than `days` days, the oldest first. `isMore` is true if
+ * more of them may remain.
+ */
 export async function purgeDenials(db: Db, days: number): Promise<{ rows: number; isMore: boolean }> {
   const gone = await db.all(sql`delete from licenses.license_denials d using (
        select license_id, day, outcome from licenses.license_denials

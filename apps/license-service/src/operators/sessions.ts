@@ -18,11 +18,11 @@ const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 export interface Browser {
   readonly ip: string;
   readonly userAgent: string | null;
-  /** The secret of the browser's previous session, which then ends. */
+  /** The secret of the browser's previous session. That session ends when the new one begins. */
   readonly before: string | undefined;
 }
 
-/** The holder of a session. The trail records `name`. */
+/** The holder of a session: the owner of a token, or a person. For a person, the trail records `name`. */
 export type Who = { readonly token: OperatorToken } | { readonly person: Person; readonly name: string };
 
 /** Starts a session, ends the previous one of the browser, and returns the new secret. */
@@ -46,7 +46,7 @@ export async function beginSession(db: Db, who: Who, browser: Browser): Promise<
 /** A signed-in member of support with their rights. */
 export interface Supporter {
   readonly name: string;
-  /** The actor as recorded in the trail. */
+  /** The name of the actor as the trail records it. */
   readonly actor: string;
   /** The scopes by product. Each product is at least readable. */
   readonly rights: ReadonlyMap<string, readonly Scope[]>;
@@ -84,7 +84,7 @@ export async function findSession(
   if (row === undefined) return undefined;
   const rights = await rightsIn(db, row);
   if (rights.size === 0) return undefined;
-  // Update the time of last use at most once a minute.
+  // Updates the session's time of last use, at most once a minute.
   if (Date.now() - Date.parse(row.lastSeenAt) > seenAgainSeconds * 1_000)
     await db.all(
       sql`update licenses.operator_sessions set last_seen_at = clock_timestamp() where id = ${row.id}`,
@@ -148,7 +148,7 @@ export const revokeAllSessions = async (db: Db): Promise<number> =>
     )
   ).length;
 
-/** Stores the state of a sign-in in progress and returns the nonce for the cookie of the browser. */
+/** Stores the state of a sign-in that has begun. Returns the nonce for the cookie of the browser. */
 export async function beginFlow(db: Db, payload: object, seconds: number): Promise<string> {
   const nonce = randomBytes(32).toString('base64url');
   await db.all(sql`insert into licenses.operator_flows (hash, payload, expires_at)

@@ -11,7 +11,10 @@ export interface SigningKey {
   readonly activeFrom: string;
   readonly retiredAt: string | null;
   readonly publishedUntil: string | null;
-  /** The state of the key. `reserve` is an older active key; `gone` is a retired key that is no longer published. */
+  /**
+   * The state of the key. `reserve` is an active key that is older than the current one. `gone` is a retired
+   * key that is no longer published.
+   */
   readonly state: 'next' | 'current' | 'reserve' | 'retired' | 'gone';
 }
 

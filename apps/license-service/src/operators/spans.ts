@@ -29,7 +29,7 @@ export function timeOf(given: string): string | undefined {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
   const time = new Date(form.test(given) ? given : NaN);
   const day = given.slice(0, 10);
-  // Date would turn 2027-02-30 into a day in March.
+  // The Date constructor would turn 2027-02-30 into a day in March.
   const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
   const isFit = isDay && !Number.isNaN(time.getTime()) && time.getTime() <= latest;
   return isFit ? time.toISOString() : undefined;

@@ -88,7 +88,10 @@ export async function tokenOfId(db: Db, id: string): Promise<OperatorToken | und
   return token?.isGood === true ? token : undefined;
 }
 
-/** Updates the time of last use at most once a minute. Concurrent calls of one token do not wait for each other. */
+/**
+ * Updates the token's time of last use, at most once a minute. Concurrent calls with one token do not wait
+ * for each other.
+ */
 async function noteUse(db: Db, { id, lastUsedAt }: OperatorToken): Promise<void> {
   if (lastUsedAt !== null && Date.now() - Date.parse(lastUsedAt) < usedAgainSeconds * 1_000) return;
   await db.all(sql`update licenses.operator_tokens set last_used_at = clock_timestamp()

@@ -1,4 +1,4 @@
-/** Reads events, refusal counts and statistics. */
+/** Reads the events of licenses, the counts of refusals, and statistics. */
 import { sql } from '@muster/driver';
 import { type Db } from './transaction.ts';
 
@@ -42,12 +42,12 @@ export interface PlanFigures {
   readonly issued: number;
   readonly activated: number;
   readonly bound: number;
-  /** The number of machines that hold licenses of the plan. */
+  /** The number of machines that hold licenses of this plan. */
   readonly machines: number;
   readonly expired: number;
   readonly suspended: number;
   readonly revoked: number;
-  /** The number of licenses that a machine used within the last thirty days. */
+  /** The number of licenses that some machine used within the last thirty days. */
   readonly seen: number;
 }
 

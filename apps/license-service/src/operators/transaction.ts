@@ -41,7 +41,7 @@ export const inTransaction = <Result>(pool: Pool, work: Work<Result>): Promise<R
 
 const readOnly: Statement = { sql: 'set transaction read only', parameters: [] };
 
-/** Runs `work` in a read-only transaction, so that no failure leaves it unknown whether something changed. */
+/** Runs `work` in a read-only transaction. After any failure it is certain that nothing was changed. */
 export const reading = <Result>(pool: Pool, work: Work<Result>): Promise<Result> =>
   run(pool, [readOnly], work, nothingChanged);
 

@@ -8,7 +8,7 @@ import { type Db, Refused } from './transaction.ts';
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
-  /** The subscribed event kinds; null for all. */
+  /** The event kinds to which the endpoint is subscribed; null for all kinds. */
   readonly kinds: string[] | null;
   readonly isActive: boolean;
   /** The number of pending deliveries. */
@@ -19,7 +19,7 @@ export interface Endpoint {
 /** Encrypts and decrypts the signing secrets of endpoints. */
 export interface Sealing {
   readonly seal: (endpointId: string, secret: string) => Buffer;
-  /** Returns undefined if the secret was sealed with a key that no longer exists. */
+  /** Decrypts a secret. Returns undefined if it was sealed with a key that no longer exists. */
   readonly open: (endpointId: string, sealed: Buffer) => string | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function makeEndpoint(
   sealing: Sealing,
   { product, url, kinds }: { product: string; url: string; kinds: readonly string[] | null },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
-  // Lock changes of endpoints until the end of the transaction.
+  // Locks changes of webhook endpoints until the end of the transaction.
   await db.all(sql`select pg_advisory_xact_lock(${locks.webhooks})`);
   if ((await listEndpoints(db, product)).length >= mostEndpoints)
     throw new Refused('endpoints', `a product has at most ${mostEndpoints} endpoints`);
@@ -159,7 +159,7 @@ export interface Delivery {
   readonly kind: string;
   readonly state: 'waiting' | 'delivered' | 'given_up';
   readonly tries: number;
-  /** The time of the next attempt of a pending delivery. */
+  /** The time of the next attempt, if the delivery is still pending. */
   readonly nextAt: string | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;

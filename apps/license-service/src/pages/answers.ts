@@ -9,7 +9,7 @@ import { hashOfKey, parseKey } from '../key/key.ts';
 import { type Db, Refused } from '../operators/transaction.ts';
 import { type Opened } from '../vault.ts';
 
-/** The size limit of a form: a request file and the multipart parts that a browser adds. */
+/** The size limit of an uploaded form in bytes: a request file, and the multipart parts that a browser adds. */
 const mostBytes = longestRequest + 4_096;
 
 const field = 'request';
@@ -69,7 +69,7 @@ export const uploadForm = (action: string): Html =>
     </form>
   </section>`;
 
-/** The answer to download, and the message of its refusal, which the page shows instead. */
+/** The answer file to download. If the answer is a refusal, the page shows its message instead. */
 export interface Answered {
   readonly answer: string;
   readonly refused: string | undefined;

@@ -18,7 +18,7 @@ export const stateMark = (license: License): Html => {
   return html`<span class="state ${state}">${stateWords[state]}</span>`;
 };
 
-/** Descriptions of the states in which no machine may use a license. */
+/** Descriptions of the states in which no machine may use a license, as the end of a sentence. */
 const overWords = { expired: 'has expired', suspended: 'is suspended', revoked: 'was revoked' } as const;
 const overOf = (license: License): string | undefined => {
   const state = stateOf(license);
@@ -50,7 +50,7 @@ export interface CustomerPage {
   readonly license: License;
   readonly machines: readonly Machine[];
   readonly link: string;
-  /** Set after a release: the time until which the machine may still run on its certificate. */
+  /** Set after a machine was released: the time until which that machine may still run on its certificate. */
   readonly released?: { readonly offlineUntil: string | null };
 }
 

@@ -46,7 +46,7 @@ export interface Page {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
-  /** The content of the header next to the name of the service. */
+  /** The content of the page's header next to the name of the service. */
   readonly beside?: Html;
   readonly isNarrow?: boolean;
 }

@@ -55,7 +55,7 @@ const flowSeconds = 900;
 const callbackPath = '/support/callback';
 
 interface Flow extends IssuerQuestion {
-  /** The path to open after sign-in. */
+  /** The path that the browser opens after sign-in. */
   readonly to: string;
 }
 
@@ -149,7 +149,8 @@ function addByIssuer(app: FastifyInstance, options: PeopleOptions, at: Operators
     const flow: Flow = { ...question, to: toOf(formOf(request)['to']) };
     const nonce = await inTransaction(pool, (db) => beginFlow(db, flow, flowSeconds));
     cookiesFor(options, request).set(reply, 'flow', nonce);
-    // This is not a redirect, because the form-action policy of the page lets a form lead only to listed origins.
+    // The page is not sent as a redirect, because the form-action policy of the sign-in page lets a form lead
+    // only to listed origins.
     void reply.header('refresh', `0;url=${address}`);
     return sendPage(reply, leadOnPage(at.name, address));
   });

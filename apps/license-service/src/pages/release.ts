@@ -1,4 +1,4 @@
-/** Releases a machine for a customer, with the same transfer limit as a release by the machine itself. */
+/** Releases a machine on request of a customer. The transfer limit is the one for releases by the machine itself. */
 import { sql } from '@muster/driver';
 import { refusals } from '../activation/answers.ts';
 import { change } from '../operators/change.ts';

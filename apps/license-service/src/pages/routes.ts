@@ -32,7 +32,7 @@ async function throttle({ limiter, prefix, rate }: PeopleOptions, { ip }: Fastif
   requireRoom(await limiter.take([{ key: `${prefix}:pages:${networkOf(ip)}`, rate }]), 'too_many_attempts');
 }
 
-/** Renders errors as a page for browsers, including errors outside the pages, such as overload. */
+/** Renders an error as a page for browsers. This includes errors that no page raised, such as overload. */
 export const errorPage: ErrorPage = (request, { status, message }) =>
   acceptsPages(request) ? renderPage(problemPage(errorTitle(status), message, status)) : undefined;
 
@@ -67,7 +67,7 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
   });
 }
 
-/** The response of an unexpected error, without internal details. */
+/** The response for an unexpected error. It has no internal details. */
 class Fault {
   readonly status = 500;
   readonly message = 'Something went wrong on our side. Try again.';

@@ -1,4 +1,4 @@
-/** Functions that customer pages and support pages share. */
+/** Functions that the customer pages and the support pages share. */
 import { type Form, unavailable } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Db, Refused } from '../operators/transaction.ts';

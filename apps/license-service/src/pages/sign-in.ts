@@ -5,7 +5,7 @@ import { type Page } from './layout.ts';
 export interface SignInPage {
   /** The name of the operators' issuer; undefined if people sign in by token. */
   readonly issuerName: string | undefined;
-  /** The path to open after sign-in. */
+  /** The path that the browser opens after sign-in. */
   readonly to: string;
   readonly problem: string | undefined;
 }

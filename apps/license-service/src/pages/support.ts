@@ -126,7 +126,7 @@ export interface LicensePage {
   readonly machines: readonly Machine[];
   readonly events: readonly LicenseEvent[];
   readonly denials: readonly Denial[];
-  /** The full URL of the customer page. */
+  /** The full URL of the customer page for this license. */
   readonly link: string;
   readonly said?: string;
 }
@@ -152,7 +152,8 @@ const aboutLicense = ({ supporter, license, link }: LicensePage, mayChange: bool
       <dt>Transfers</dt>
       <dd>${license.transfers} of ${license.transferLimit}</dd>
       ${
-        // The link allows its holder to release machines, so only people who may change the license see it.
+        // The link lets its holder release machines, so the page shows it only to people who may change the
+        // license.
         mayChange
           ? html`<dt>Customer’s page</dt>
               <dd><a href="${link}">Open the page of this license</a></dd>`

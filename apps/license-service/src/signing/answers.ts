@@ -8,7 +8,7 @@ import { isNonce } from './sign-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The digest of the request body; undefined if there is none or it is incomplete. */
+    /** The digest of the request body; undefined if there is no body or the body is incomplete. */
     bodyDigest: string | undefined;
     /** Resolves when the body is completely read, interrupted or too large. */
     bodyRead: Promise<void> | undefined;
@@ -63,12 +63,13 @@ export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | un
     if (!isBodiless(request)) readDigest(request, payload);
     done(null, payload);
   });
-  // Every other content type is refused alike. The body is still read, because the signature covers its digest.
+  // Requests with any other content type get the same refusal. Their body is still read, because the
+  // signature covers its digest.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
     done(malformed('content_type', 'Send application/json.'));
   });
 
-  // Validate after the body has arrived, so that the signature of a refusal covers it.
+  // Checks the nonce only after the body has arrived, because the signature of the refusal covers the body.
   app.addHook('preValidation', (request, _reply, done) => {
     const isUnfit = request.headers['license-nonce'] !== undefined && nonceOf(request) === undefined;
     if (isUnfit) {

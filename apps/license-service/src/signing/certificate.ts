@@ -11,15 +11,15 @@ export const CertificatePayload = z.object({
   /** The ID of the license or trial. */
   lic: z.string(),
   plan: z.string(),
-  /** The features of the license at the time of signing. */
+  /** The features of the license at the time when the certificate was signed. */
   features: Features,
   /** The SHA-256 of the machine ID, in base64url. */
   machine: z.string(),
   iat: z.int(),
   exp: z.int(),
-  /** The duration of a slot lease in seconds; missing if slots are not leased. */
+  /** The duration of a slot lease in seconds; missing if the license does not lease its slots. */
   lease: z.int().optional(),
-  /** The product; missing for the default product. */
+  /** The name of the product; missing for the default product. */
   product: z.string().optional(),
   /** The ID of the published key that signed the certificate. */
   kid: z.string(),
@@ -41,7 +41,10 @@ export const signCertificate = (
   kind: CertificateKind = 'lic1',
 ): string => signText(key, kind, payload);
 
-/** Verifies a certificate and returns its payload, even if it has expired; undefined if it is invalid. */
+/**
+ * Verifies a certificate and returns its payload. An expired certificate is accepted. Returns undefined for
+ * any other text.
+ */
 export function readCertificate(
   text: string,
   keyOf: (kid: string) => KeyObject | undefined,

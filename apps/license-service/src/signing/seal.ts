@@ -5,7 +5,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const cipher = 'aes-256-gcm';
 
-/** Derives the cipher key from the secret, which may be any text. */
+/** Derives the key of the cipher from the secret, which may be any text. */
 const keyOf = (secret: string | Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', 'muster license-service seal', 32));
 

@@ -5,7 +5,8 @@ import { component, createSignatureSync } from 'http-message-sig';
 import { answerSigner, digestOf } from './sign-answer.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
-// A key ID may contain the placeholder status, because it is a thumbprint.
+// A key ID that ends like the placeholder of the status. A real key ID may contain those digits, because it
+// is a thumbprint.
 const kid = 'a-key-599';
 const signAnswer = answerSigner({ kid, key: privateKey });
 

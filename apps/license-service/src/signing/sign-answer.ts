@@ -1,7 +1,7 @@
 /**
- * Signs answers by RFC 9421, HTTP Message Signatures. Clients detect an answer that was forged, changed or meant for
- * another request. The signature covers the digest of the request body and the header License-Nonce, which prevents the
- * replay of an old answer.
+ * Signs answers by RFC 9421, HTTP Message Signatures. Clients detect an answer that was forged, changed or
+ * meant for another request. The signature covers the digest of the request body and the header
+ * License-Nonce. So an old answer cannot be replayed.
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { component, createSignatureSync } from 'http-message-sig';
@@ -9,7 +9,7 @@ import { component, createSignatureSync } from 'http-message-sig';
 const ofRequest = (name: string) => component(name, { req: true });
 const always = ['@status', 'content-digest', ofRequest('@method'), ofRequest('@path'), ofRequest('@query')];
 
-/** Flags of the optional parts of a request. */
+/** True for each optional part that a request has. */
 interface Has {
   readonly body: boolean;
   readonly nonce: boolean;
@@ -64,7 +64,10 @@ const label = 'license';
 
 const anyStatus = 599;
 
-/** The placeholders of the variable parts in a form. None of them can occur elsewhere, not even in a key ID. */
+/**
+ * The placeholders for the variable parts of a text to sign. None of them can occur elsewhere in the text,
+ * not even in a key ID.
+ */
 const places = {
   status: `"@status": ${anyStatus}`,
   digest: 'DIGEST-HERE',
@@ -86,7 +89,8 @@ function cut(text: string): (values: Values) => string {
       .join('|')})`,
   );
   const nameOf = new Map(Object.entries(places).map(([name, place]) => [place as string, name as Place]));
-  // Even indexes have the fixed texts, odd indexes the placeholders between them.
+  // Elements with even indexes are the fixed texts. Elements with odd indexes are the placeholders between
+  // them.
   const pieces = text.split(pattern);
   const [first = '', ...fixed] = pieces.filter((_, index) => index % 2 === 0);
   const names = pieces.flatMap((piece) => nameOf.get(piece) ?? []);

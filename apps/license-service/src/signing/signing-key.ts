@@ -60,7 +60,7 @@ export interface Signer {
   readonly signAnswer: SignAnswer;
 }
 
-/** The current keys of a product. */
+/** The signing keys of a product that are currently in use or published. */
 export interface Keys {
   /** The signing key in use; undefined if no key is active or none can be decrypted. */
   readonly signer: Signer | undefined;

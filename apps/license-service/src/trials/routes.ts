@@ -38,7 +38,8 @@ export function addTrialRoutes(
       reply.headers(admission.headers);
       if (admission.verdict === 'refused') throw tooManyAttempts(admission.retryAfterSeconds);
       const trial = await trialOf(pool, { product: product.name, hasher: now.hasher, machineId });
-      // Machine IDs can be invented, so callers that start many trials are slowed down. Repeated calls are not.
+      // Machine IDs can be invented, so a new trial counts as a failure of the address. Repeated calls for a
+      // trial do not count.
       if (trial?.isNew !== true) admission.succeeded();
       if (trial === undefined) throw noTrials();
       const over = overWith(trial);

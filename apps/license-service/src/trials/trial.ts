@@ -16,7 +16,7 @@ export interface Trial {
   readonly now: string;
   readonly startedAt: string;
   readonly endsAt: string;
-  /** The time at which a key was activated on the machine; null if none was. */
+  /** The time at which a license key was activated on the machine; null if no key was activated there. */
   readonly convertedAt: string | null;
 }
 

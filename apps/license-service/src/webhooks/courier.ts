@@ -23,7 +23,7 @@ export interface CourierOptions {
 }
 
 export interface Courier {
-  /** Starts sending due deliveries without waiting for receivers. */
+  /** Starts to send the due deliveries. Does not wait for the receivers. */
   readonly begin: () => Promise<void>;
   /** Sends due deliveries and waits for their outcomes. Returns the number of attempts. */
   readonly send: () => Promise<number>;
@@ -38,7 +38,7 @@ interface Due extends Happened {
   readonly endpointId: string;
   readonly eventId: string;
   readonly licenseId: string;
-  /** The number of attempts, including this one. */
+  /** The number of attempts of this delivery, including the running one. */
   readonly tries: number;
   readonly url: string;
   readonly sealed: Buffer;
@@ -47,13 +47,13 @@ interface Due extends Happened {
 
 /** The most concurrent attempts per endpoint, so that a slow receiver cannot occupy more. */
 const mostOfOne = 8;
-/** The time for which an attempt claims its rows. It is longer than an attempt takes. */
+/** The time in seconds for which an attempt claims its rows. It is longer than an attempt takes. */
 const takenSeconds = 60;
 
 interface Which {
-  /** The endpoints to skip. */
+  /** The ids of the endpoints to skip. */
   readonly not: readonly string[];
-  /** The only endpoint to take deliveries of; null for all. */
+  /** The only endpoint whose deliveries are taken; null takes those of all endpoints. */
   readonly only: string | null;
 }
 
@@ -122,7 +122,7 @@ export function createCourier({ pool, sealing, networks, logger, ca }: CourierOp
 
   const take = (which: Which): Promise<Due[]> => inTransaction(pool, (db) => takeDue(db, which));
 
-  /** Delivers batch after batch until one is not full. Returns the number of attempts. */
+  /** Delivers the endpoint's due deliveries in batches until a batch is not full. Returns the number of attempts. */
   const deliverAll = async (endpointId: string, first: readonly Due[], seals: Sealing): Promise<number> => {
     let count = 0;
     try {

@@ -7,7 +7,10 @@ export const noticeSeconds = 7 * 86_400;
 const atOnce = 500;
 const keptDays = 30;
 
-/** The kinds of events, with the value of `expiry_told` that marks them as recorded. */
+/**
+ * The kinds of events about the end of a license. `told` is the value of the column `expiry_told` that marks
+ * the event as recorded.
+ */
 const stages = [
   { kind: 'expired', told: 2, until: sql`clock_timestamp()` },
   { kind: 'expiring', told: 1, until: sql`clock_timestamp() + make_interval(secs => ${noticeSeconds})` },
