@@ -39,7 +39,10 @@ export const insideBoard = { beginStory, nextStories, mergeGate };
 
 export { unblockReactions } from './unblock-reactions.ts';
 
-/** The state machines of an access request, a review and a story, as tables that the code uses. */
+/**
+ * The tables of the state machines of an access request, a review and a story. The code uses these tables,
+ * too.
+ */
 export { accessRequestLife } from './rules/access-request-states.ts';
 export { reviewStates } from './rules/review-states.ts';
 export { workflow } from './rules/workflow.ts';

@@ -38,13 +38,15 @@ export const unblockReactions: Reaction = async ({ db, domainEvents }) => {
     // The deletion changes the rows of waiting stories, so they are locked first. A call that ends such a
     // story also locks its row.
     deleted.length === 0 ? [] : lockWaiting(db, deleted),
-    // Two last blockers that end at the same time are serialized, so that one of them sees the other.
+    // Transactions that end the last two blockers of a story at the same time are serialized, so that one of
+    // them sees the other.
     db.all(
       sql`select pg_advisory_xact_lock(hashtextextended('unblock ' || w.story_id, 0))
         from (select distinct b.story_id from story_blockers b
           where ${of('b')} and b.blocker_id = any (${ids}::uuid[]) order by b.story_id) w`,
     ),
-    // Stories of this transaction may still be stored as open, because their rows are written with COMMIT.
+    // Stories that this transaction has finished may still be stored as open, because their rows are written
+    // with COMMIT.
     db.all(
       sql<Unblocked>`select s.id, s.project_id, p.key || '-' || s.number as key, s.title
         from stories s join projects p on ${of('p')} and p.id = s.project_id

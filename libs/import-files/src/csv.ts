@@ -23,7 +23,10 @@ export class Row {
   /** The line on which the row ends, from 1. */
   readonly line: number;
 
-  /** `head` has the names as columnName returns them, `titles` has them as in the file. */
+  /**
+   * `head` contains the column names in the form that columnName returns. `titles` contains the names as in
+   * the file.
+   */
   constructor(head: readonly string[], cells: readonly string[], line: number, titles = head) {
     this.#head = head;
     this.#titles = titles;

@@ -38,7 +38,9 @@ export interface Draft {
     | { readonly externalId: string; readonly title: string; readonly targetDate?: string | undefined }
     | undefined;
   readonly blockedBy?: readonly string[];
-  /** Names or addresses. A story has one assignee: the first with a known address. */
+  /**
+   * The names or addresses of the assignees. A story has one assignee: the first one with a known address.
+   */
   readonly assignees?: readonly string[];
   readonly createdAt?: string | undefined;
   readonly updatedAt?: string | undefined;

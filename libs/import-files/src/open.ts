@@ -62,8 +62,8 @@ export async function openFile(
     const seen = new Set<string>();
     const known = async ({ place: _, ...draft }: Draft): Promise<string> => {
       if (draft.externalId !== undefined) return draft.externalId;
-      // The id is the same for the same row at any position in the file. The second of two equal rows is
-      // another item.
+      // Equal rows have the same digest at any position in the file. A second equal row is another item, so
+      // the id also contains the number of the copy.
       const digest = await digestOf(draft);
       const copy = (copies.get(digest) ?? 0) + 1;
       copies.set(digest, copy);

@@ -42,7 +42,7 @@ function encodingOf([first, second]: Uint8Array): string {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
-/** Returns the whole text. */
+/** Returns the whole text of a source. */
 export async function textOf(source: Source): Promise<string> {
   const parts: string[] = [];
   for await (const part of source()) parts.push(part);

@@ -28,7 +28,7 @@ function inline(text: string): string {
   return text
     .split(/(\{\{.+?\}\}|https?:\/\/[^\s|\]]+)/)
     .map((part, place) => {
-      // Addresses and monospaced words are left unchanged.
+      // Web addresses and monospaced words are left unchanged.
       if (place % 2 === 1) return part.replace(/^\{\{(.+)\}\}$/, '`$1`');
       return part
         .replaceAll(bold, '**$1**')
@@ -68,7 +68,7 @@ export function wikiToMarkdown(text: string): string {
   let end = 0;
   for (const found of clean.matchAll(code)) {
     const [whole, , said, body = ''] = found;
-    // The fence is longer than any run of backticks within the code.
+    // The fence has more backticks than any run of backticks within the code.
     const longest = Math.max(2, ...[...body.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
     const fence = '`'.repeat(longest + 1);
     made += `${markdown(clean.slice(end, found.index))}${fence}${languageOf(said)}\n${body}\n${fence}`;

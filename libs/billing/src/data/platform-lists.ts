@@ -70,8 +70,9 @@ const bytewise = (a: readonly string[], b: readonly string[]): number => {
 };
 
 /**
- * Merges the rows of all servers in one order, up to the point that each server has examined. Beyond it a row
- * of another server could come too early. Rows with the same key are joined.
+ * Merges the rows of all servers in one order. It stops at the first position up to which some server has not
+ * examined its rows, because that server could have rows that come earlier. Rows with the same key are
+ * joined.
  */
 function merged<Row extends Step>(
   servers: readonly (readonly Row[])[],

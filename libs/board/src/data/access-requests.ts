@@ -67,7 +67,7 @@ export function findPending(db: Db, projectId: Id, memberId: string): Promise<Ac
   );
 }
 
-/** The period after a denial in which the same member cannot ask again. */
+/** The period after a denial in which the same member cannot request access again. */
 const restsAfterDenial = sql.part`interval '1 day'`;
 
 /**

@@ -108,9 +108,9 @@ export interface Board {
 }
 
 /**
- * Locks a board against changes of its shape and of the content of its columns. The counters are locked
- * first, because such calls wait there. The columns are read after that wait and include those that were
- * added meanwhile.
+ * Locks a board against changes of its shape and of the content of its columns. The project's counters are
+ * locked first, because every call that makes such a change locks them. The columns are read after the wait
+ * for the counters, so they include columns added during the wait.
  */
 export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
   const project =

@@ -85,8 +85,8 @@ interface Head {
 
 /**
  * Locks the contract against other publishers, creates it if it is missing, and reads its newest version. The
- * insert waits for a transaction that creates or locks the same one, and the following reads see that
- * transaction's result.
+ * insert waits for any transaction that creates or locks the same contract. The reads after the insert see
+ * that transaction's result.
  */
 export async function lockContract(
   db: Db,

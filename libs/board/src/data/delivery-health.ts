@@ -18,7 +18,7 @@ interface Span {
 }
 
 interface HealthRow {
-  /** Null for the row of the whole span. */
+  /** The week of the figures; null for the row of the whole span. */
   readonly week: string | null;
   readonly starts_at: string | null;
   readonly figures: HealthFigures;
@@ -33,7 +33,7 @@ const sendsBack = sql.part`array['checks_failed', 'changes_requested', 'merge_co
  */
 const stepsOfWork = sql.part`array['acquired', 'taken_over', 'superseded', 'checkpointed', 'updated', 'offered', 'released', 'submitted', 'completed']`;
 
-/** Returns SQL for the earlier activity entries of the same story. */
+/** Returns SQL for the activity entries of a story before the given entry. */
 const before = (entry: Part): Part =>
   sql.part`activity a where ${of('a')} and a.story_id = ${entry}.story_id and a.seq < ${entry}.seq and a.at <= ${entry}.at`;
 
@@ -42,7 +42,10 @@ const isDone = (entry: Part): Part =>
 
 const [a, e] = [sql.word('a'), sql.word('e')];
 
-/** Sets of `(at, seconds)` per measure. The seconds are null if the start is unknown. */
+/**
+ * SQL for the sets of `(at, seconds)` of each measure. The seconds are null if the start of the measurement
+ * is unknown.
+ */
 const measures: Readonly<Record<HealthMeasure, Part>> = {
   leadTime: sql.part`
     select e.at, extract(epoch from e.at - b.at) as seconds

@@ -107,7 +107,7 @@ export async function lockEpics(db: Db, ids: readonly string[]): Promise<Map<str
 
 /** Locks the existing comments among these IDs. */
 export async function lockComments(db: Db, ids: readonly string[]): Promise<Map<string, CommentRow>> {
-  // The batches together keep the order of IDs, in which all transactions lock comments.
+  // The portions are read in the order of IDs, because all transactions lock comments in this order.
   const rows = await readInPortions([...ids].sort(), (portion) =>
     db.all(
       sql<CommentRow>`select ${comments.list} from comments c where ${of('c')} and c.id = any (${portion}::uuid[]) order by c.id for no key update`,
@@ -119,7 +119,7 @@ export async function lockComments(db: Db, ids: readonly string[]): Promise<Map<
 /** The story and the thread of a comment. */
 export type CommentPlace = Pick<CommentRow, 'id' | 'story_id' | 'parent_id'>;
 
-/** Reads the places of the existing comments among these IDs, without a lock. */
+/** Reads the stories and threads of the existing comments among these IDs, without a lock. */
 export async function findCommentPlaces(db: Db, ids: readonly string[]): Promise<Map<string, CommentPlace>> {
   const rows = await readInPortions(ids, (portion) =>
     db.all(

@@ -1,4 +1,4 @@
-/** A story that an import created, and if another call changed it since. */
+/** A story that an import created. `touched` is true if another call changed the story since. */
 import { type Db, of, type Query, sql } from '@muster/driver';
 import { type ImportRow } from './imports.ts';
 

@@ -108,7 +108,7 @@ export async function findItems(
   );
   const rows = await readInPortions(wanted, (portion) =>
     db.all(
-      // With lateral and limit each name is one index lookup, even before the table is analyzed.
+      // With `lateral` and `limit 1` each name costs one index lookup, even before the table is analyzed.
       sql<ItemRow>`select i.*
        from unnest(${portion.map(({ kind }) => kind)}::text[], ${portion.map(({ externalId }) => externalId)}::text[]) w (kind, external_id)
        cross join lateral (select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version

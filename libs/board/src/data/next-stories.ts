@@ -55,8 +55,8 @@ function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Par
 }
 
 /**
- * Returns the conditions for stories after the cursor: later columns and priorities, and higher ranks within
- * the cursor's own.
+ * Returns the conditions for stories after the cursor. These are stories of lower priorities, stories of
+ * later columns, and stories with higher ranks in the column of the cursor.
  */
 function behind(after: Place | undefined): { readonly column: Part; readonly rank: Part } {
   if (after === undefined) return { column: sql.part`true`, rank: sql.part`true` };

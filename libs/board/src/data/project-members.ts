@@ -78,9 +78,9 @@ const toParticipant = ({ id, name, rank, via }: ParticipantRow): Participant => 
 };
 
 /**
- * Lists a page of the members with a role in a project, by name. In a visible project all members have one,
- * so they are read in this order and only as far as needed. In a private project all members with a role are
- * read, which are few. The statement decides between the two, and does not run the other half.
+ * Lists a page of the members with a role in a project, by name. In a visible project all members have a
+ * role, so the statement reads them by name and only as far as needed. A private project has few members with
+ * a role, so the statement reads all of them. It runs only the part for the project's visibility.
  */
 export async function listParticipants(
   db: Db,

@@ -62,8 +62,9 @@ const ownerIs = (projectId: Id | null): Part =>
   projectId === null ? sql.part`p.project_id is null` : sql.part`p.project_id = ${projectId}`;
 
 /**
- * Creates the prompt if its slug is free, and otherwise locks the existing one. Returns its current state.
- * The insert waits for a transaction that creates the same one, and the following read sees that row.
+ * Creates the prompt if its slug is free, and otherwise locks the existing prompt. Returns its current state.
+ * The insert waits for a transaction that creates the same prompt, and the read after the insert sees the row
+ * of that transaction.
  */
 export async function claimPrompt(
   db: Db,

@@ -30,12 +30,15 @@ export interface Destination {
 
 /** A place in a column between the ranks of two neighbors; null if there is no neighbor on that side. */
 export interface Place {
-  /** Null if the column or the anchor does not exist, or if the anchor is in no column. */
+  /**
+   * The ID of the destination column. Null if the column or the anchor does not exist, or if the anchor is in
+   * no column.
+   */
   readonly column_id: string | null;
   readonly lower: string | null;
   readonly upper: string | null;
   readonly anchor_id: string | null;
-  /** True if the story's spec has content. */
+  /** True if the spec of the story to move has content. */
   readonly has_spec: boolean;
 }
 

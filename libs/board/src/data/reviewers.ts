@@ -138,7 +138,7 @@ export async function lockReview(db: Db, storyId: Id, who: Who): Promise<ReviewR
   );
 }
 
-/** Counts the reviewers of a story, and checks if this one is among them. */
+/** Counts the reviewers of a story, and reports if the given member or agent is among them. */
 export async function countReviewers(
   db: Db,
   storyId: Id,

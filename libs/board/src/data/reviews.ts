@@ -1,4 +1,4 @@
-/** Reads the facts that a move to done depends on: verdicts, authors, and the merge. */
+/** Reads the facts that a move to done depends on: verdicts, authors, and the proof of a merge. */
 import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type Caller } from '@muster/runtime';
 import { type Policy, type Trust } from '@muster/registry';

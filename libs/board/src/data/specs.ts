@@ -103,7 +103,10 @@ export async function listSpecVersions(
 /** The version of a spec that a new version follows. */
 export type SpecBefore = Pick<Spec, 'storyId' | 'version' | 'content'>;
 
-/** Returns the version that the next one follows. `found` is undefined if the spec was never written. */
+/**
+ * Returns the version that the next version of the spec follows. `found` is undefined if the spec was never
+ * written.
+ */
 export const specBefore = (
   storyId: string,
   found: Pick<SpecRow, 'version' | 'content'> | undefined,

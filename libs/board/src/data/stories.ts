@@ -23,7 +23,7 @@ const ofSummary = {
   labels: { set: true, empty: [] as string[] },
   estimate: { set: true, empty: null },
   blocked: { set: true, empty: null },
-  // Stored in its own table, story_blockers.
+  // The IDs of the blockers are stored in a table of their own, story_blockers.
   blocked_by: { set: true, derived: true, empty: [] as string[] },
   spec_version: { initial: 0 },
   git: { initial: null },

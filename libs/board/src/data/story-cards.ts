@@ -16,7 +16,7 @@ const counted = (rows: Part): Part =>
 /** A join of execution `e` with its held lease. */
 const heldLease = sql.part`leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id and l.state = 'held'`;
 
-/** Returns SQL for cards of the stories `q`, in this order. */
+/** Returns SQL that adds the columns of cards to the stories `q`, in the given order. */
 export const withCards = (rows: Part, order: Part): Part => sql.part`
   select q.*,
     (select jsonb_build_object(

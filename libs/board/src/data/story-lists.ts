@@ -30,7 +30,7 @@ type ListParams = ParamsOf<Registry['stories']['list']>;
 /** The row of a story. Only queries in the board's order read the position of the story's column. */
 type BoardRow = StorySummaryRow & { readonly position?: number };
 
-/** The position of canceled stories, after all columns. */
+/** The position used for canceled stories, which come after all columns. */
 const afterAllColumns = 2_147_483_647;
 
 const cursors = {

@@ -17,7 +17,7 @@ export interface Search {
   readonly candidate: Part;
   /** The condition that story `s` is the candidate `n` and belongs to the project. */
   readonly inProject: Part;
-  /** Sets of IDs `id`, each complete for one of the filters. */
+  /** SQL for sets of IDs `id`. Each set contains all stories that match one of the filters. */
   readonly found: readonly Part[];
   /** The condition that a row `q` of the scan matches the filters. */
   readonly fits: Part;

@@ -16,7 +16,7 @@ const jsonKinds: Partial<
   json_schema: { takes: (value) => isObject(value) || typeof value === 'boolean', what: 'object or boolean' },
 };
 
-/** Returns the problem of the content; null if there is none. */
+/** Returns the problem of a contract's content; null if there is none. */
 export function flawOf(kind: ContractKind, content: string): string | null {
   const wanted = jsonKinds[kind];
   if (wanted === undefined) return null;

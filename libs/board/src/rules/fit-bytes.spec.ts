@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { bytesOf, cut, fitBytes, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
 
-/** Texts with all characters that JSON writes specially, including lone surrogates. */
+/** Texts with all characters that JSON writes as escapes, including lone surrogates. */
 const texts = fc.string({
   unit: fc.oneof(
     fc.constantFrom('"', '\\', '\n', '\u0001', '\u007f', '\u2028', 'é', '€', '😀', '\ud800', '\udc00'),
@@ -95,7 +95,7 @@ describe('fitBytes', () => {
           const isNamed = truncated.includes(name);
           expect(isNamed).toBe(before.includes(name) || fitted[name] !== whole[name]);
         }
-        // The text stays unchanged while items can still be removed.
+        // The cut of the text is used only after the list of items is empty.
         if (fitted.text !== whole.text) expect(fitted.items ?? []).toEqual([]);
         expect(fitBytes<Sections>(whole, before, cuts, maxBytes)).toEqual({ sections: fitted, truncated });
       }),

@@ -10,8 +10,8 @@ export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.string
 export interface Cut<Sections> {
   readonly section: keyof Sections & string;
   /**
-   * Returns the sections with this one smaller by `excess` bytes, or as close as this cut can get. Returns
-   * the same object if the cut has no effect.
+   * Returns the sections with the cut section smaller by `excess` bytes, or as close to that as the cut can
+   * get. Returns the same object if the cut has no effect.
    */
   readonly shrink: (sections: Sections, excess: number) => Sections;
 }
@@ -86,8 +86,8 @@ export function withoutItems<Item>(
 const bytesOfNull = 4;
 
 /**
- * Replaces the text of this field by null, from the last item on, until `excess` bytes are free. Returns the
- * same list if no text can be removed.
+ * Replaces the field's text by null in one item after another, from the last item on, until `excess` bytes
+ * are free. Returns the same list if no text can be removed.
  */
 export function withoutTexts<Field extends string, Item extends { readonly [Key in Field]: string | null }>(
   items: Item[],

@@ -1,4 +1,4 @@
-/** Decides what a put does with each of its items. Nothing is read or written here. */
+/** Decides what a put does with each of its items. The functions of this file neither read nor write data. */
 import { type ImportResult, type StoryStatus } from '@muster/registry';
 import { type Here, type Noted, verdictOn } from './import-merge.ts';
 
@@ -19,7 +19,7 @@ export interface Candidate {
   readonly story: (Here & { readonly id: string }) | undefined;
   /** Null if the item names no place, or a place that the board does not have. */
   readonly place: Place | null;
-  /** The item names a place that the board does not have. */
+  /** The problem of an item that names a place which the board does not have. */
   readonly refused: Issue | undefined;
   /** Returns the gates that keep the story from the status of its new place. */
   readonly closedGates: () => readonly string[];

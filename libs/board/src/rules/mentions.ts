@@ -14,8 +14,9 @@ const spaceless = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khme
 const wordCharacter = String.raw`[[\p{L}\p{N}\p{M}]--[${spaceless}]]`;
 
 /**
- * A handle after an @. The text before must not make it `ben@ana`, `example.com/@ana` or `\@ana`. The text
- * after must not make it another word, such as `@example.com` or `@scope/package`.
+ * Matches a handle after an @. The text before the @ must not form `ben@ana`, `example.com/@ana` or `\@ana`
+ * with the handle. The text after the handle must not form a longer word, such as `@example.com` or
+ * `@scope/package`.
  */
 const mention = new RegExp(
   String.raw`(?<!${wordCharacter}|[_.+\-@\/\\])@([A-Za-z0-9\-]+)(?!${wordCharacter}|[_@\-]|[.\/][\p{L}\p{N}])`,

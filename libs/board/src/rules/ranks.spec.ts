@@ -7,7 +7,7 @@ interface Ranked {
   rank: string;
 }
 
-/** Places a row in a column of ranked rows, which have no order in memory, as the operations do. */
+/** Places a row in a column as the operations do. The array has no order; only the ranks order its rows. */
 function place(column: Ranked[], id: string, after: string | undefined): Ranked[] {
   const others = inOrder(column).filter((row) => row.id !== id);
   const index = others.findIndex((row) => row.id === after);

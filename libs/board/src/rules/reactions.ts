@@ -3,7 +3,7 @@ import { type Comment } from '@muster/registry';
 
 type Reaction = Comment['reactions'][number];
 
-/** Compares by code points, as the database does. */
+/** Compares two reactions by the code points of their emojis, as the database does. */
 const byEmoji = (one: Reaction, other: Reaction): number =>
   Buffer.compare(Buffer.from(one.emoji), Buffer.from(other.emoji));
 

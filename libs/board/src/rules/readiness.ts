@@ -8,7 +8,7 @@ export interface ReadinessFacts {
   readonly isBlocked: boolean;
   readonly hasSpec: boolean;
   readonly blockers: Readiness['openBlockers'];
-  /** The destination column; null if the board has no column for work in progress. */
+  /** The column for stories in progress; null if the board has no such column. */
   readonly column: { readonly wipLimit: number | null; readonly storyCount: number } | null;
   /** True if another holder has a live lease. */
   readonly leaseHeld: boolean;

@@ -38,6 +38,8 @@ export const reviewStates: Readonly<Record<ReviewState, StateOfReview>> = {
   stale_request: { weighs: null, stale: true, on: said },
 };
 
-/** Returns the state of a verdict. `hasMovedOn` says that the reviewed content has changed since. */
+/**
+ * Returns the state of a verdict. `hasMovedOn` is true if the reviewed content has changed since the verdict.
+ */
 export const reviewState = (verdict: Verdict, hasMovedOn: boolean): ReviewState =>
   (hasMovedOn ? reviewStates[verdict].on.moved_on : undefined) ?? verdict;

@@ -10,7 +10,7 @@ import {
 import { reviewState, reviewStates } from './review-states.ts';
 import { type Gates } from './workflow.ts';
 
-/** The content to review. */
+/** The current content of a story that a reviewer can review. */
 export interface Reviewable {
   readonly specVersion: number;
   readonly code: CodeUnderReview;

@@ -93,7 +93,7 @@ function withRest(shown: string, plain: string, at: number): string {
   return `${shown}${rest.slice(0, end).trimEnd()}…`;
 }
 
-/** Returns the text on one line, with the mark characters replaced. */
+/** Returns the text on one line, with the characters that mark hits replaced by brackets. */
 const plainOf = (text: string): string =>
   text
     .replaceAll(marksInText, (mark) => (mark === opening ? '[' : ']'))
@@ -101,8 +101,8 @@ const plainOf = (text: string): string =>
     .trim();
 
 /**
- * Returns up to 200 characters (UTF-16 units) of the excerpt with marked hits. Without a hit in the excerpt
- * it returns the marked title, and without one there the beginning of the excerpt.
+ * Returns up to 200 characters (UTF-16 units) of the excerpt with marked hits. If the excerpt has no hit,
+ * returns the title with marked hits. If the title has no hit either, returns the beginning of the excerpt.
  */
 export function snippetOf(title: string, excerpt: string, sought: Sought): string {
   const plain = plainOf(excerpt);

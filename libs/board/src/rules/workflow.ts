@@ -29,7 +29,7 @@ export interface Gates {
   readonly hasSpec: boolean;
   readonly freshApprovals: number;
   readonly freshChangesRequested: number;
-  /** The strongest proof of a merge since work last began; null without one. */
+  /** The strongest proof of a merge since work on the story last began; null without such a merge. */
   readonly mergeSeen: Trust | null;
   /** True if an agent requests the move. */
   readonly isAgent: boolean;
@@ -51,7 +51,10 @@ export type Unmet =
   | UnmetMergeProof
   | { readonly gate: 'agentsMayComplete' };
 
-/** Returns the gates that a story does not meet for a status. The list is empty if it may enter. */
+/**
+ * Returns the gates that a story does not meet for a status. The list is empty if the story may enter the
+ * status.
+ */
 export function unmetGates(
   to: StoryStatus,
   policy: Pick<

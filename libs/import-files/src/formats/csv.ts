@@ -24,8 +24,8 @@ export type CsvField = keyof typeof names;
 export const csvFields = Object.keys(names) as CsvField[];
 
 /**
- * Returns the index of each field's column: as given, where '' means no column, else found by its name.
- * Throws NoImport.
+ * Returns the index of the column for each field. A given column name takes precedence, and '' means no
+ * column. Otherwise the column is found by its usual names. Throws NoImport.
  */
 export function csvColumns(
   head: readonly string[],

@@ -45,7 +45,7 @@ const Issue = z.looseObject({
   subIssues: nodesOf(Related),
   blocking: nodesOf(Related),
   parent: Related.nullish(),
-  /** The parent in the format of the API. */
+  /** The API's address of the parent issue. */
   parent_issue_url: z.string().nullish(),
   createdAt: z.string().nullish(),
   created_at: z.string().nullish(),
@@ -60,7 +60,7 @@ type Issue = z.infer<typeof Issue>;
 
 const known = new Set([
   ...Object.keys(Issue.shape),
-  // GitHub's internal numbers and addresses, and fields that repeat others.
+  // The fields with internal numbers and addresses of GitHub, and the fields that repeat others.
   ...['id', 'node_id', 'closed', 'closedAt', 'closed_at', 'assignee', 'author_association', 'repository_url'],
   ...[
     'labels_url',

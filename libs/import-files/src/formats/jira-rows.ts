@@ -7,7 +7,10 @@ import { type ReadOptions } from '../draft.ts';
 import { type Source } from '../source.ts';
 import { type JiraIssue } from './jira.ts';
 
-/** Columns that are read, and columns that repeat others. */
+/**
+ * The columns that are read, and columns that only repeat other columns. All other columns are reported as
+ * left out.
+ */
 const known = new Set([
   ...[
     'summary',

@@ -7,7 +7,7 @@ import { openAnswers } from './jira-json.ts';
 import { openRows } from './jira-rows.ts';
 import { jsonIfAny } from './json.ts';
 
-/** An issue in the common form of both files. */
+/** A Jira issue in a form common to the CSV and the answer of the API. */
 export interface JiraIssue {
   readonly place: string;
   /** The key of the issue; undefined for a row without a key. */

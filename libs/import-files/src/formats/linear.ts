@@ -1,4 +1,4 @@
-/** Reads Linear files: the CSV of its settings, and the answer of its API. */
+/** Reads Linear files: the CSV export of Linear's settings, and the answer of Linear's API. */
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { needColumns, openTable, type Row } from '../csv.ts';
@@ -24,7 +24,8 @@ const columns = new Set([
     'labels',
   ],
   ...['created', 'updated', 'parent issue', 'blocked by', 'url', 'uuid'],
-  // Times at which a status was reached. The status and the time of the last change already cover them.
+  // The times at which an issue reached a status. They are not imported, because the status and the time of
+  // the last change cover them.
   ...['started', 'triaged', 'completed', 'canceled', 'time in status (minutes)'],
 ]);
 

@@ -124,7 +124,7 @@ export async function listInvitations(
 
 type Written = Omit<InvitationRow, 'state'> & { readonly state: Exclude<InvitationState, 'expired'> };
 
-/** Converts the row for storage. The state `expired` is computed and never stored. */
+/** Converts an invitation's row for storage. The state `expired` is computed and never stored. */
 const written = (row: InvitationRow): Written => ({
   ...row,
   state: row.state === 'expired' ? 'pending' : row.state,

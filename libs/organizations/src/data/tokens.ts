@@ -74,8 +74,8 @@ export interface NewToken {
   readonly mayReadInbox?: boolean;
   readonly expiresInDays: number;
   /**
-   * The id of the locked token that creates this one. When it ends, this one ends too. Absent for tokens that
-   * a session, an operator or an invitation creates.
+   * The id of the locked token that creates the new token. The new token ends together with it. Absent for
+   * tokens that a session, an operator or an invitation creates.
    */
   readonly parentId?: string | null;
 }

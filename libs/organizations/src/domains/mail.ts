@@ -21,8 +21,8 @@ export async function askForDomainMails(
 }
 
 /**
- * Prepares the mail. Answers null if the record is back, the domain was removed from the provider, or the
- * member is no longer an owner or admin.
+ * Prepares the e-mail about a missing DNS record. Answers null if the record is back, the domain was removed
+ * from the provider, or the member is no longer an owner or admin.
  */
 export async function prepareDomainMail(
   db: Db,

@@ -242,8 +242,8 @@ describe('accepting an invitation', () => {
     const late = accept(secret);
     const settled = Promise.allSettled([late]);
     await world.waiting(1);
-    // The expiry is after the start of the acceptance. By its transaction's start time the invitation would
-    // still be valid.
+    // The invitation expires after the acceptance has begun. By the start time of its transaction the
+    // invitation would still be valid.
     await world.rows(
       `update invitations set expires_at = date_trunc('milliseconds', clock_timestamp()) where id = $1`,
       id,

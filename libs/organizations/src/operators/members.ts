@@ -11,7 +11,7 @@ const NewMember = z.strictObject({
   org: OrgSlug,
   email: EmailAddress,
   name: MemberName,
-  // The owner is created with the organization, and there is exactly one.
+  // The role owner is missing, because the only owner is created with the organization.
   role: z.enum(['admin', 'member', 'viewer']),
 });
 

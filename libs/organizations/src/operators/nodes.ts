@@ -86,8 +86,8 @@ export async function setNodeOpen(pool: Pool, name: string, takesNew: boolean): 
 }
 
 /**
- * Moves an organization to another server. Answers undefined if it is there already. Throws CannotMove if the
- * move is impossible.
+ * Moves an organization to another server. Answers undefined if the organization is on that server already.
+ * Throws CannotMove if the move is impossible.
  */
 export async function moveTo(
   pool: Pool,

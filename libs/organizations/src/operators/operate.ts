@@ -82,7 +82,7 @@ export const parseInput = <Output>(schema: z.ZodType<Output>, input: unknown): O
  */
 export const noSuch = (what: string): ApiError => notFound(`There is no ${what}.`);
 
-/** Finds the organization with this slug. Deleted organizations do not exist for operators either. */
+/** Finds the organization with this slug. Even operators do not find deleted organizations. */
 export async function getOrgBySlug(db: Db, slug: string): Promise<Org> {
   const row = await db.find(
     sql<OrgRow>`select ${orgs.list} from orgs o where o.slug = ${slug} and o.deleted_at is null`,

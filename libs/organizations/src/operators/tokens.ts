@@ -39,7 +39,8 @@ const TokenRequest = z
       .max(3),
     agent: AgentName.optional(),
     projects: z.array(ProjectKey).min(1).max(100).optional(),
-    // Only for tokens of agents: the operator decides whether the token reads its member's inbox.
+    // True if the token of an agent may read the inbox of the agent's member. The operator decides this, and
+    // it must be false for other tokens.
     inbox: z.boolean().default(false),
     expiresInDays: Days.optional(),
   })
@@ -116,7 +117,7 @@ export async function grantPlatform(pool: Pool, input: z.input<typeof PlatformGr
 }
 
 interface Pass {
-  /** The hash in hexadecimal. */
+  /** The hash of the token in hexadecimal. */
   readonly hash: string;
   readonly id: string;
   readonly expiresAt: string;
@@ -135,8 +136,8 @@ const addPasses = (at: Pool, passes: readonly Pass[]): Promise<void> =>
   });
 
 /**
- * Registers the operators' tokens of all servers on every server. It repairs servers that were added or
- * unavailable when a token was created.
+ * Registers the operators' tokens of all servers on every server. This adds the tokens to servers that were
+ * new or unavailable when a token was created.
  */
 export async function sharePlatformTokens(pool: Pool): Promise<void> {
   if (!hasNodes(pool)) return;
@@ -197,7 +198,7 @@ export async function revokeToken(
   input: z.input<typeof Revocation>,
 ): Promise<{ id: string; revokedAt: string }> {
   const revoked = await endToken(pool, input);
-  // The token's own server already refuses the token, and the others are asked only after it. So an
+  // The token's own server already refuses the token. The other servers are asked only afterwards, so an
   // unavailable server delays nothing.
   if (!hasNodes(pool)) return revoked;
   for (const at of allNodes(pool))

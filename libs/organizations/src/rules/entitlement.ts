@@ -2,7 +2,10 @@
 import { type Entitlement, type Plan } from '@muster/registry';
 
 export interface PlanLimits {
-  /** The maximum number of seats that can be purchased. The number of usable seats is the purchased one. */
+  /**
+   * The maximum number of seats that can be purchased. An organization can use as many seats as it has
+   * purchased.
+   */
   readonly seats: number | null;
   readonly projects: number | null;
   readonly agentsInCatalog: number | null;

@@ -47,8 +47,8 @@ export const slugFor = (name: string): string => {
 };
 
 /**
- * Answers the handle itself, or with the first free number of `-2`, `-3` … `taken` must contain all handles
- * with this prefix.
+ * Answers the handle itself if it is free. Otherwise appends the first free number: `-2`, `-3` and so on.
+ * `taken` must contain all handles with this prefix.
  */
 export function uniqueHandle(handle: string, taken: ReadonlySet<string>): string {
   let unique = handle;

@@ -33,7 +33,7 @@ export const contradictions = ({ defaultLeaseTtlSeconds, maxLeaseTtlSeconds }: P
 
 /**
  * Answers whether the requested audit retention exceeds the plan. A reset to the default is always allowed,
- * because the plan limits it.
+ * because the plan limits the default, too.
  */
 export const isAuditTooLong = (wanted: number | null | undefined, planDays: number | null): boolean =>
   wanted != null && planDays !== null && wanted > planDays;

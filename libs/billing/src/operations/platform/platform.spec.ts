@@ -11,7 +11,7 @@ const tokenOf = ({ orgId, ana }: People, scopes: readonly Scope[]): Promise<Pers
   world.token(orgId, ana.me.memberId, { scopes });
 const operatorOf = (people: People): Promise<Person> => tokenOf(people, ['platform']);
 
-/** Gives an organization a slug that no other organization contains. */
+/** Creates an organization with a slug that is not part of the slug of any other organization. */
 async function named(slug: string): Promise<People> {
   const people = await world.org();
   await world.rows('update orgs set slug = $2, name = $3 where id = $1', people.orgId, slug, `The ${slug}`);

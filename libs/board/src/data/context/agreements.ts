@@ -7,7 +7,10 @@ import { firstOf, type Section } from './scope.ts';
 const mostPrompts = 50;
 const mostContracts = 50;
 
-/** Returns SQL for a text; null if the texts before it in this order already exceed `maxBytes`. */
+/**
+ * Returns SQL for a text. It is null if the texts that come before it in the given order already exceed
+ * `maxBytes`.
+ */
 const ifRoom = (text: Part, order: Part, maxBytes: number): Part =>
   sql.part`case when coalesce(sum(octet_length(${text})) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
      <= ${maxBytes} then ${text} end`;

@@ -14,11 +14,13 @@ import { type Caller, type HandlerContext } from '@muster/runtime';
 export interface Scope {
   readonly db: Db;
   readonly caller: Caller;
-  /** The story's ID. The transaction belongs to its project. */
+  /** The story's ID. The transaction belongs to the story's project. */
   readonly storyId: Id;
   /** The story as the caller named it, for calls to other domains. */
   readonly storyRef: string;
-  /** The limit of text that is worth reading. */
+  /**
+   * The maximum number of bytes of text that a section should read, because the answer has no space for more.
+   */
   readonly maxBytes: number;
   readonly policy: () => Promise<Policy>;
   /** Returns the story's execution. Two sections share one request. */
@@ -38,7 +40,7 @@ export interface Read<Value> {
 /** A function that reads one section. It sends its statements in the tick in which it is called. */
 export type Section<Name extends ContextSection> = (scope: Scope) => Promise<Read<ContextSections[Name]>>;
 
-/** Returns a section that was read completely. */
+/** Returns the result for a section that was read completely. */
 export const whole = <Value>(value: Value): Read<Value> => ({ value, more: false });
 
 /** Returns the first `limit` of `limit + 1` requested items. */

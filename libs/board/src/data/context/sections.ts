@@ -1,6 +1,7 @@
 /**
- * The sections of a story's context with their reading functions. Each sends one or two statements of its
- * own. To add a section, add a line here; rules/context-cuts.ts defines how it shrinks.
+ * The sections of a story's context with their reading functions. Each function sends one or two statements
+ * of its own. To add a section, add a line to this table; rules/context-cuts.ts defines how the section
+ * shrinks.
  */
 import { type ContextSection, registry } from '@muster/registry';
 import { recentActivity } from './activity.ts';

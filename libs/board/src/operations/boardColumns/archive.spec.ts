@@ -150,7 +150,7 @@ describe('boardColumns.archive', () => {
       const calls = archiveFirst ? [archive, ...moves] : [...moves, archive];
       const outcomes = await world.contend<unknown>({ table: 'board_columns', id: from }, ...calls);
       for (const outcome of outcomes) {
-        // A move that comes after the archiving does not find the column any more.
+        // A move that comes after the archiving no longer finds the column.
         if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'not_found' });
       }
       expect(await world.rows('select id from stories where column_id = $1', from)).toEqual([]);

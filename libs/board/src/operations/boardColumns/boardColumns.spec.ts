@@ -16,7 +16,9 @@ const lastEvent = async (orgId: string) =>
     )
   )[0];
 
-/** Returns the names from left to right. Expects the positions 0, 1, 2 and so on. */
+/**
+ * Returns the names of the columns from left to right. Expects that their positions are 0, 1, 2 and so on.
+ */
 async function namesOn(person: Person, projectId: string): Promise<string[]> {
   const { items } = await person.boardColumns.list({ projectId });
   expect(items.map(({ position }) => position)).toEqual(items.map((_, index) => index));

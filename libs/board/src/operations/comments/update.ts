@@ -24,7 +24,7 @@ export const update = handle(
     const mentionedAnew = mentions.filter((memberId) => !comment.told.includes(memberId));
     const told = [...comment.told, ...mentionedAnew];
     const changed = comments.save(db, comment, { body, mentions, told, edited_at: at }, at);
-    // Members who were mentioned in any earlier version already have a notification.
+    // Members whom an earlier version mentioned already have a notification.
     emit('comment.updated', aboutStoryOf(comment), { commentId, mentions: mentionedAnew });
     return { comment: toComment(changed, reactions) };
   },

@@ -216,7 +216,10 @@ function complain({ issues }: Put, { item, comment }: Wanted, message: string): 
   issues.set(item.externalId, list);
 }
 
-/** Notes which record a comment became, and that something was written for its item. */
+/**
+ * Notes the record of a comment, its version, and the hash of the source's content. Records that something
+ * was written for the comment's item.
+ */
 function note(
   { notes, written }: Put,
   { item, key, hash }: Wanted,

@@ -1,4 +1,4 @@
-/** The stories of a put, and the epics that they name. */
+/** Writes the stories of a put, and the epics that they name. */
 import { type Db } from '@muster/driver';
 import { type ImportItem, type ImportResult, type Policy } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -151,8 +151,8 @@ export async function putStories(
 }
 
 /**
- * Reports whether work on the story keeps the import from changing it. Work that is only available does so
- * only if the import would cancel the story.
+ * Reports whether work on the story keeps the import from changing it. Work in the state `available` prevents
+ * only the cancellation of the story.
  */
 const isWorkedOn = ({ work, status }: ImportedStory, place: Place | null): boolean =>
   work !== null && (work !== 'available' || (place?.status === 'canceled' && status !== 'canceled'));

@@ -167,7 +167,8 @@ describe('projects.delete', () => {
     ])
       await expect(call).rejects.toMatchObject({ code: 'not_found' });
     expect((await ana.projects.list({ includeArchived: true })).items).toEqual([]);
-    // The key is free immediately, and a new project under it contains nothing of the old one.
+    // The key of a deleted project is free immediately. A new project with this key contains nothing of the
+    // deleted project.
     const again = await ana.projects.create({ key: 'WEB', name: 'Web' });
     expect((await ana.stories.list({ projectId: 'WEB' })).items).toEqual([]);
     await ana.stories.create({ projectId: 'WEB', title: 'new' });

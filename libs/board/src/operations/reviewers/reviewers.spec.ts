@@ -215,7 +215,7 @@ describe('reviewers.remove', () => {
     await expect(remove(chloe, bens)).rejects.toMatchObject(kept);
     for (const whom of [bens, chloes]) await expect(remove(robo, whom)).rejects.toMatchObject(kept);
     expect((await ana.reviewers.list({ storyId: story.id })).items).toHaveLength(3);
-    // Members remove themselves and their own agents. A lead removes all reviewers.
+    // Members may remove themselves and their own agents from the reviewers. A lead may remove all reviewers.
     for (const whom of [robos, chloes]) await remove(chloe, whom);
     await remove(ana, bens);
     await add(robos);

@@ -23,7 +23,7 @@ const make = async (params: object = {}) =>
 const list = (params: Params = {}) => ana.stories.list({ projectId: board.key, ...params });
 const numbers = async (params: Params = {}) => (await list(params)).items.map(({ number }) => number);
 
-/** Reads all pages, and calls `between` between two of them. */
+/** Reads all pages, and calls `between` after each page except the last. */
 async function readAll(
   params: Params,
   between: () => Promise<unknown> = async () => undefined,
@@ -178,7 +178,7 @@ describe('stories.list', () => {
         turn % 3 === 0
           ? ben.stories.updateStatus({ storyId, status: 'canceled' })
           : ben.stories.reorder({ storyId, beforeStoryId: `WEB-${(turn % 30) + 1}` });
-      // Moves from done may be refused.
+      // The policy may refuse to move a story out of done.
       await moving.catch(() => undefined);
       await ben.stories.update({ storyId, title: `moves ${turn}` });
     };

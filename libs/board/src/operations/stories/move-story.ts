@@ -126,7 +126,7 @@ function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[
   return warnings;
 }
 
-/** Reports whether the story is already at the place. */
+/** Reports whether the story is already at the place to which it should move. */
 const isThere = ({ story, place }: Move): boolean =>
   place.anchor_id === story.id ||
   ((place.lower === null || place.lower < story.rank) && (place.upper === null || story.rank < place.upper));

@@ -67,7 +67,7 @@ describe('stories.reorder', () => {
         data: { columnId: board.columns.backlog },
       })),
     );
-    // A move writes one row.
+    // A move changes only the row of the moved story.
     expect(
       await world.rows('select number from stories where project_id = $1 and version = 1', board.projectId),
     ).toEqual([{ number: 2 }]);

@@ -53,7 +53,7 @@ describe('stories.select', () => {
     await make();
     for (let n = 1; n <= 25; n += 1) {
       await ben.stories.select({ storyId: 'WEB-1', deviceId: `d${n}` });
-      // Entries of the same millisecond have no order.
+      // Selections within the same millisecond would have no defined order.
       await pause(2);
     }
     await ana.stories.select({ storyId: 'WEB-1' });

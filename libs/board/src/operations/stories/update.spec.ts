@@ -156,7 +156,7 @@ describe('stories.update', () => {
         ana.stories.update({ storyId: 'WEB-5', blockedBy: [`WEB-${blocker}`] }),
       ).rejects.toMatchObject({ reason: 'blocking_circle' });
     }
-    // Shared ancestors are not a cycle.
+    // Two stories may wait for the same story without forming a cycle.
     expect(
       (await ana.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2', 'WEB-3', 'WEB-5'] })).story
         .blockedBy,

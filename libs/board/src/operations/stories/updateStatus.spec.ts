@@ -359,7 +359,8 @@ describe('stories.updateStatus', () => {
       const moving = ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
       await world.waiting(1);
       await mover.query('commit');
-      // The condition checks that Ana waits for ready. Her first wait may stay visible for a while.
+      // The query finds a call of Ana that waits for the bystander's lock on ready. Her earlier wait for
+      // backlog may stay visible for a while.
       const waitsForReady = 'select from pg_stat_activity where $1::int = any (pg_blocking_pids(pid))';
       await until(async () => (await world.rows(waitsForReady, rows[0]?.pid)).length > 0);
       const free = await bystander.query(

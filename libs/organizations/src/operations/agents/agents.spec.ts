@@ -49,7 +49,7 @@ describe('agents.create', () => {
     const { agent: second } = await chloe.agents.create({ name: 'claude!' });
     expect(second.slug).toBe(`claude-${second.id.slice(-6)}`);
     expect((await chloe.agents.create({ name: 'Other', slug: 'other-1' })).agent.slug).toBe('other-1');
-    // Names of other members' agents are independent.
+    // Agents of different members may have the same name.
     expect((await ben.agents.create({ name: 'Claude' })).agent.slug).toBe(first.slug);
   });
 

@@ -110,7 +110,7 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
     expect(await leftOf(orgId)).toEqual(
       [
         ...bensAlone,
-        // The other assignee of a shared assignment stays.
+        // If one of two assignees is removed, the other one stays.
         'assignment 2 Ben -',
         'assignment 3 - Bert',
         'assignment 4 Ben Bert',

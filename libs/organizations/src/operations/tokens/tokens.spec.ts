@@ -114,7 +114,7 @@ describe('tokens.create', () => {
     const { token } = await brief.tokens.create({ name: 'x', scopes: ['write'], expiresInDays: 30 });
     expect(daysOf(token)).toBeLessThanOrEqual(1);
     expect(daysOf(token)).toBeGreaterThan(0.9);
-    // A parent without an expiry does not shorten the lifetime.
+    // A creating token without an expiry does not shorten the lifetime of the new token.
     await world.rows('update tokens set expires_at = null where hash = $1', hashToken(chloe.me.token));
     expect(
       daysOf((await chloe.tokens.create({ name: 'x', scopes: ['read'], expiresInDays: 365 })).token),
@@ -211,7 +211,7 @@ describe('tokens.create', () => {
     await expect(
       chloe.tokens.create({ name: 'x', scopes: ['read'], agentId: agentId() }),
     ).rejects.toMatchObject(refused(422, 'agent_retired', { retiredAt: expect.any(String) }));
-    // The check for existence comes before the check of the state.
+    // A missing project is reported before the retired agent.
     await expect(
       chloe.tokens.create({ name: 'x', scopes: ['read'], agentId: agentId(), projectIds: ['NONE'] }),
     ).rejects.toMatchObject({ status: 404, body: { details: { path: 'projectIds.0' } } });

@@ -9,8 +9,8 @@ export const add = handle(
   registry.projects.members.add,
   async ({ params, targetId, db, access, emit, refuse }) => {
     const { memberId, role } = params;
-    // Roles in a project change only under the project's lock, so these facts stay true until the role is
-    // written.
+    // Roles in a project change only under the project's lock. The facts that are read here therefore stay
+    // true until the role is written.
     const [project, member, given, leads, { at }] = await Promise.all([
       projects.lock(db, targetId),
       lockActiveMember(db, memberId),

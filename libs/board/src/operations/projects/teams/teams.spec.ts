@@ -102,7 +102,7 @@ describe('projects.unassignTeam', () => {
     ]) {
       await expect(call()).rejects.toMatchObject({ status: 422, reason: 'lead_required' });
     }
-    // One of two teams may be removed, and so may a team without members.
+    // The project keeps its lead if one of two leading teams is removed, or a team without members.
     const other = await arrangeTeam(world, orgId, {
       name: 'Other',
       members: [eve],
