@@ -1,6 +1,6 @@
 /**
- * Reactions to verdicts in Muster. A request for changes returns submitted work, as one at the forge does.
- * The execution needs rework until no fresh request for changes is left.
+ * Reacts to verdicts in Muster. A request for changes returns submitted work, just as a request at the forge
+ * does. The execution needs rework until no fresh request for changes is left.
  */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
@@ -19,7 +19,10 @@ interface SentBack {
   readonly id: string;
 }
 
-/** Returns submitted work of the story or its open group to its workers. Returns the executions affected. */
+/**
+ * Sends submitted work of the story, or of its open group, back to its workers. Returns the executions that
+ * it sent back.
+ */
 const sendBack = (db: Db, storyId: string, note: unknown, by: Actor): Promise<SentBack[]> =>
   db.all(
     sql<SentBack>`update executions e set needs_rework = true, ${touched},
@@ -42,8 +45,8 @@ const findReturned = (db: Db, storyId: string): Promise<Returned[]> =>
   );
 
 /**
- * Replaces the rework by the newest request for changes that is still fresh. Without one it ends the rework
- * that reviewers in Muster asked for; the forge may still ask for it.
+ * Replaces the rework by the newest request for changes that is still fresh. Without such a request, it ends
+ * the rework that reviewers in Muster asked for. Reviewers at the forge may still ask for rework.
  */
 async function endRework(db: Db, storyId: string, isWithdrawn: boolean): Promise<void> {
   for (const { id, forge, state } of await findReturned(db, storyId)) {

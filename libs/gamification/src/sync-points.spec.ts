@@ -18,7 +18,7 @@ describe('the counting', () => {
       done(ana, first),
       assigned(ana, second, null, robo.me.agentId),
       done(ana, second),
-      // One story was assigned after it was done; another was assigned and cleared before.
+      // The third story is assigned only after Ana has finished it, so Ana gets its points.
       done(ana, third),
       assigned(ana, third, ben.me.memberId),
     );

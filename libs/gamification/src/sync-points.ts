@@ -30,9 +30,9 @@ const isSwitchedOn = async (db: Db): Promise<boolean> => {
 };
 
 /**
- * Counts the activity since the last count in the given transaction, and adds an outbox row for the rest.
- * Concurrent and repeated runs count nothing twice. Counts are serialized by a row lock, each continues after
- * the last one, and the ledger ignores entries that it already has.
+ * Counts the activity since the last count in the given transaction, and adds an outbox row for the rest. A
+ * row lock serializes the counts, and each count continues after the previous one. The ledger ignores entries
+ * that it already has. Concurrent and repeated runs therefore count nothing twice.
  */
 export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
   const [state, isOn, occurrences, resets] = await Promise.all([

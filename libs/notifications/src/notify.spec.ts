@@ -1,4 +1,4 @@
-/** Notifications for events that operations emit, through the pipeline with the reaction. */
+/** Tests the notifications for events that operations emit, with the whole pipeline and the reaction. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, organization, sql } from '@muster/driver';
 import { type NotificationKind } from '@muster/registry';

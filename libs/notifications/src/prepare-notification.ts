@@ -31,7 +31,9 @@ const mostShown = 50;
 /** The maximum length of a subject line. Most mail programs show it completely. */
 const longestSubject = 120;
 
-/** Reads a notification and the first of those bundled with it, with the member's current rights. */
+/**
+ * Reads a notification and the first of the notifications bundled with it, with the member's current rights.
+ */
 const rowsOf = (notificationId: string) => sql<Row>`
   select n.kind, n.title, coalesce(b.message, n.body) as body, n.actor ->> 'name' as author, n.member_id, m.email,
     o.name as org_name,
@@ -61,8 +63,8 @@ const titleOf = ({ title, total, author }: Row): string =>
 
 /**
  * Prepares the messages for a notification and those bundled with it. Answers null if there is nothing to
- * send. That is so after the notification was read or deleted, or after the member was removed or lost access
- * to its project.
+ * send, because the notification was read or deleted, or because the member was removed or lost access to its
+ * project.
  */
 export async function prepareNotification(db: Db, notificationId: string): Promise<Delivery | null> {
   const rows = await db.all(rowsOf(notificationId));

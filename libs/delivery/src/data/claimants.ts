@@ -8,8 +8,8 @@ import { type Caller } from '@muster/runtime';
 
 /**
  * Locks the caller's membership before anything else, as a removal does, and the agent, as its retirement
- * does. A removal or retirement frees everything that the caller holds. A concurrent claim is therefore
- * either visible to it or fails.
+ * does. A removal or retirement frees everything that the caller holds. A concurrent claim therefore either
+ * commits before the removal, which then frees the claimed work, too, or fails.
  */
 export async function lockClaimant(db: Db, caller: Caller): Promise<void> {
   if (!(await isClaimant(db, caller))) throw unauthorized();

@@ -24,7 +24,7 @@ export async function lockCode(db: Db, executionId: string): Promise<StoryCode[]
   return rows.map(({ id, code }) => ({ storyId: id, code: code ?? noCode }));
 }
 
-/** Reads the code of these stories, which are already locked. */
+/** Reads the code under review of these stories, which are already locked. */
 export async function readCode(db: Db, storyIds: readonly string[]): Promise<StoryCode[]> {
   const rows = await db.all(
     sql<{
@@ -35,7 +35,7 @@ export async function readCode(db: Db, storyIds: readonly string[]): Promise<Sto
   return rows.map(({ id, code }) => ({ storyId: id, code: code ?? noCode }));
 }
 
-/** Writes the changed code of locked stories, and returns it. */
+/** Changes the code under review of locked stories, and returns the result for all of them. */
 export function changeCode(
   db: Db,
   stories: readonly StoryCode[],
@@ -48,8 +48,8 @@ export function changeCode(
 }
 
 /**
- * Returns the statement that writes these codes. It keeps the version, because this is not an edit of the
- * story.
+ * Returns the statement that writes the given codes under review. It keeps the versions of the stories,
+ * because this is not an edit.
  */
 const setCodes = (
   codes: readonly { readonly id: string; readonly code: CodeUnderReview }[],

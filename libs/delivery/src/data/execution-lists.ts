@@ -143,7 +143,8 @@ export async function listExecutions(db: Db, caller: Caller, params: Params): Pr
       : sql.part`select ${projectIdOf(projectId)} as project_id`;
   const along = alongOf(params);
   const rest = filters(along, params);
-  // The limit is a literal. For a parameter Postgres assumes a tenth of the table and chooses a bad plan.
+  // The limit is a literal. If it were a parameter, Postgres would assume that a tenth of the table is
+  // needed, and would choose a bad plan.
   const most = sql.literal(rest.length === 0 ? limit + 1 : mostLookedAt);
   const isAfter = after === undefined ? sql.empty : sql.part`and e.id < ${after[0]}::uuid`;
   const walks = walksOf(along, params, sql.part`${isAfter} order by e.id desc limit ${most}`);

@@ -52,8 +52,8 @@ export type ExecutionRow = RowOf<typeof executions>;
 export const executionList = executions.list;
 
 /**
- * Returns the API record. It shows the target's lease only if this execution holds it, not if another one of
- * the target does.
+ * Returns the API record. It shows the target's lease only if this execution holds the lease, and not if
+ * another execution of the target does.
  */
 export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now: string): Execution {
   const shownLease = isHeldState(row.state) ? toLease(lease) : null;
@@ -87,7 +87,7 @@ export interface FoundRow extends ExecutionRow {
 
 export const found = ({ lease, now, ...execution }: FoundRow): Found => ({
   execution,
-  // The lease comes as JSON, so its hashes are not bytes. Readers do not need them.
+  // The lease comes as JSON, so its hashes are texts and not bytes. Readers do not need the hashes.
   lease: lease === null ? undefined : lease,
   now,
 });
@@ -130,8 +130,8 @@ export async function findForTarget(
 }
 
 /**
- * Returns the events to append for the updated row `x`. Its `last_event_seq` is the number of the last of
- * them.
+ * Returns the events to append for the updated row `x`. The last of the events has the number
+ * `x.last_event_seq`.
  */
 const eventsOf = ({ row, events }: Pick<Written, 'row' | 'events'>): Part => {
   const list = events.map(({ kind, data }, index) => ({ ord: index + 1, kind, data }));

@@ -1,4 +1,4 @@
-/** Signals a fact of the forge that could be about several executions to each of them. */
+/** Signals a fact of the forge to each execution that the fact could be about. */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { appendEvents } from '../leases/events.ts';

@@ -48,7 +48,7 @@ export interface Granting {
   readonly counter: Counter;
   readonly execution: TiedExecution | undefined;
   readonly story: Tied | undefined;
-  /** The locks of this holder, live or expired. */
+  /** The locks of the calling holder, live or expired. */
   readonly own: readonly LockRow[];
   /** The live locks of others. */
   readonly others: readonly HeldClaim[];

@@ -28,9 +28,9 @@ export interface Place {
 }
 
 /**
- * Locks the named stories and those of the group, by ID. An acquire locks its story, so it runs before or
- * after. Then reads the named stories in the given order; stories outside of the project are missing from the
- * result.
+ * Locks the named stories and the stories of the group, by ID. An acquire also locks its story, so it runs
+ * before or after this change. Then reads the named stories in the given order. Stories outside of the
+ * project are missing from the result.
  */
 export async function lockStories(db: Db, place: Place): Promise<NamedStory[]> {
   const { refs, project, groupId } = place;

@@ -1,6 +1,6 @@
 /**
- * Leases as stored rows. A statement that writes one has locked its row, and names the grant in its WHERE
- * clause.
+ * Leases as stored rows. A statement that writes a lease has locked its row before, and names the grant in
+ * its WHERE clause.
  */
 import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type Lease } from '@muster/registry';
@@ -34,7 +34,7 @@ export interface HeldRow extends HeldLease {
   readonly ttlSeconds: number;
 }
 
-/** Returns the holder's part of the row; null without a holder. */
+/** Returns the lease with columns of a holder that are not null. Returns null if the lease has no holder. */
 export function heldLease(row: LeaseRow | undefined): HeldRow | null {
   if (row?.state !== 'held') return null;
   const { holder: actor, member_id: memberId, expires_at: expiresAt, ttl_seconds: ttlSeconds } = row;
@@ -187,7 +187,7 @@ export const grantLease = (grant: Grant): Query<unknown> =>
        granted_at = case when epoch = ${grant.newEpoch} then granted_at else ${grant.now}::timestamptz end, expiry_noted = false
      where ${of()} and unit_type = ${grant.unitType} and unit_id = ${grant.unitId} and epoch = ${grant.foundEpoch}`;
 
-/** Returns the row after a grant. */
+/** Returns the row of the lease after a grant. */
 export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
   ...row,
   state: 'held',
@@ -201,7 +201,7 @@ export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
   expires_at: later(grant.now, grant.ttlSeconds),
 });
 
-/** The assignments of a row without a holder. */
+/** SQL that sets the columns of a lease without a holder. */
 export const noHolder = sql.part`state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
   run_id = null, expires_at = null`;
 

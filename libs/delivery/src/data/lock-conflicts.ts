@@ -1,4 +1,6 @@
-/** Finds work on files under a lock, and signals conflicts in the streams of its executions. */
+/**
+ * Finds work on files under a lock, and appends a signal about the conflict to the streams of the executions.
+ */
 import { type Db, type Id, of, type Query, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';

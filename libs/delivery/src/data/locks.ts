@@ -39,7 +39,9 @@ export type LockRow = RowOf<typeof locks>;
 
 export const lockList = locks.list;
 
-/** The condition for live locks, by the time at which each row is read. */
+/**
+ * The condition for live locks. It uses the time at which each row is read, and not the transaction's time.
+ */
 export const isLive = sql.part`k.expires_at > clock_timestamp()`;
 
 /**

@@ -1,4 +1,4 @@
-/** Tests the cost of renewals, the most frequent of all writes. */
+/** Tests the cost of lease renewals, the most frequent of all writes. */
 import { expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
 import { deliveryHandlers } from '../index.ts';

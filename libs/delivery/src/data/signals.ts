@@ -28,7 +28,7 @@ export const answered = sql.part`(select jsonb_build_object('question', left(q.b
       where ${of('r')} and r.parent_id = q.id and r.body is not null order by r.id desc limit 1))
   from comments q where ${of('q')} and q.id = (v.data ->> 'commentId')::uuid)`;
 
-/** SQL for the body and author of the comment of event `v`; null if it was deleted. */
+/** SQL for the body and author of the comment of event `v`; null if the comment was deleted. */
 export const said = sql.part`(select jsonb_build_object('body', left(c.body, ${sql.literal(mostOfComment)}), 'author', c.author)
   from comments c where ${of('c')} and c.id = (v.data ->> 'commentId')::uuid and c.body is not null)`;
 

@@ -6,8 +6,9 @@ import { type Db, of, organization, type Part, sql, withinPage } from '@muster/d
 import { type ExecutionEvent } from '@muster/registry';
 
 /**
- * Returns the only statement that appends to streams. `news` is a set of `(id, seq, kind, data, at)`. The
- * same statement locks the execution rows and counts the numbers on them.
+ * Returns the SQL that appends events to streams; no other statement does so. `news` is a set of `(id, seq,
+ * kind, data, at)`. The statement with this SQL also locks the execution rows and updates the event numbers
+ * stored in them.
  */
 export const appendEvents = (news: Part, actor: unknown): Part =>
   sql.part`insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)

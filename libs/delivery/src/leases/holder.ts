@@ -56,8 +56,8 @@ export function checkHolder<Unit extends Leased>(
 }
 
 /**
- * Checks the holder for a call that ends the grant. A token that already ended it by this same `call` may
- * read the result again.
+ * Checks the holder for a call that ends the grant. If the same `call` with the same token already ended the
+ * grant, the caller may read the result again.
  */
 export const checkEnder = <Unit extends Leased>(
   context: HolderContext,

@@ -141,7 +141,10 @@ const table = {
   finish: { ...over, from: held, endsLease: true, locks: 'freeWithRun' },
   /** A fact of the forge that changes no state. */
   observe: { ...remark, from: [...open, 'completed'], event: 'forge' },
-  /** A merge of work that has no holder. On held work a merge is a signal, and the holder completes. */
+  /**
+   * A merge was observed for work that has no holder. On held work a merge is only a signal, and the holder
+   * completes the work.
+   */
   observeMerge: { ...over, from: unheld, outcome: 'succeeded', endsLease: false, locks: 'free' },
   /** A pull request was closed unmerged, which returns the work submitted with it. */
   sendBack: { ...remark, from: ['submitted'], to: 'available', event: 'forge' },

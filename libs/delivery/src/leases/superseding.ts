@@ -32,8 +32,8 @@ interface InTheWay {
 }
 
 /**
- * Ends the leases. From now on their holders are fenced off and receive a signal, and others can take the
- * work.
+ * Ends the given leases. From then on their holders are fenced off and receive a signal, and others can take
+ * the work.
  */
 export async function endInTheWay(
   { db, caller, emit }: Ending,

@@ -1,4 +1,7 @@
-/** Writes a step: the execution with its stream, its lease, and the locks taken for the work. */
+/**
+ * Writes the result of a transition: the execution with its stream, its lease, and the locks taken for the
+ * work.
+ */
 import { type Db, of, type Part, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';

@@ -73,7 +73,7 @@ export interface AcquireFacts {
   readonly caller: Holder;
   readonly isLead: boolean;
   readonly takeOver: boolean;
-  /** The unit's own lease; null without a holder. */
+  /** The lease on the target itself; null without a holder. */
   readonly own: HeldLease | null;
   /** The leases of the units that exclude the target: the group of a story, or the stories of a group. */
   readonly rivals: readonly HeldLease[];

@@ -80,7 +80,7 @@ const aName = 3;
 /** Returns the part of a segment that was read after one more dot. Three dots are a valid name. */
 const afterDot = (before: number): number => (before < twoDots ? before + 1 : aName);
 
-/** Returns the shortest segment that both match; undefined if there is none. */
+/** Returns the shortest segment that both automata accept; undefined if there is none. */
 function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | undefined {
   interface State {
     readonly a: number;

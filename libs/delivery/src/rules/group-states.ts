@@ -1,6 +1,6 @@
 /**
- * The states that a delivery group can move to from each state. Operations and the diagram in the docs use
- * it.
+ * The states that a delivery group can move to from each state. The operations and the diagram in the docs
+ * use this table.
  */
 import { type GroupState } from '@muster/registry';
 

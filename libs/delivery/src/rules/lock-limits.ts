@@ -13,8 +13,8 @@ export const mostLocked = 5_000;
 export const mostSteps = 60_000;
 
 /**
- * The maximum number of steps to find holders that need a signal about a grant. If they are not enough, all
- * holders get one.
+ * The maximum number of steps to find the holders that need a signal about a grant. If the search needs more
+ * steps, every holder gets a signal.
  */
 export const mostSignalSteps = 20_000;
 

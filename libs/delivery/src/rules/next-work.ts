@@ -4,7 +4,7 @@ import { type AcquireDecision } from './acquire.ts';
 
 export interface NextFacts {
   readonly status: StoryStatus;
-  /** The board's reasons against the story. */
+  /** The board's reasons against beginning the story. */
   readonly reasons: readonly PassedOverReason[];
   readonly isGrouped: boolean;
   /** True if the story's work is submitted and only the forge has to act. */

@@ -19,7 +19,7 @@ export const eventMakes: Readonly<Record<RunEventKind, RunState | null>> = {
   started: 'running',
   heartbeat: null,
   progress: 'running',
-  // A waiting run may send a message about its reason.
+  // A waiting run may send a message about the reason for which it waits.
   message: null,
   tool_call: 'running',
   waiting: 'waiting',

@@ -3,7 +3,7 @@ import { type EventKind, type Signal } from '@muster/registry';
 
 type SignalOf = { readonly [Kind in EventKind]?: Signal['kind'] };
 
-/** The signals to the holder of work on the story or its group. */
+/** The kinds of signals to the holder of work on a story or its group, by the kind of the event. */
 export const signalOf: SignalOf = {
   'spec.updated': 'spec_changed',
   'spec.restored': 'spec_changed',

@@ -61,8 +61,8 @@ export async function countWithPoints(db: Db, memberId: string | null): Promise<
 }
 
 /**
- * Deletes the sums of a member or of all members, and records the start of their new points. That is the
- * activity's position at commit: this statement locks its row, so it is sent last.
+ * Deletes the sums of a member or of all members, and records where their new points start. The start is the
+ * activity's position at commit. The statement that reads the position locks its row, so it is sent last.
  */
 export function resetSums(db: Db, memberId: string | null): void {
   const whose = memberId === null ? sql.part`true` : sql.part`member_id = ${memberId}`;

@@ -113,7 +113,7 @@ const history = fc
   .map((steps) => {
     const isDone = new Map<string, boolean>();
     return steps.flatMap((step, index) => {
-      // A status only changes to a different one.
+      // A story's status only changes to a different status.
       if ((isDone.get(step.story) ?? false) === step.isDone) return [];
       isDone.set(step.story, step.isDone);
       return [(step.isDone ? done : reopened)(index + 1, step.who, step.story)];

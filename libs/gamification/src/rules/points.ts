@@ -118,8 +118,8 @@ export const judge = ({ kind, data, subjectId }: Occurrence): readonly Verdict[]
   rules.get(kind)?.(data, subjectId) ?? [];
 
 /**
- * Returns the points at which a level begins: 0, 50, 150, 300, 500, … Each level takes 50 more than the one
- * before.
+ * Returns the points at which a level begins: 0, 50, 150, 300, 500, … Each level takes 50 points more than
+ * the previous level.
  */
 export const levelBeginsAt = (level: number): number => 25 * level * (level - 1);
 

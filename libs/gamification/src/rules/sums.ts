@@ -47,7 +47,7 @@ export interface SumChanges {
   readonly days: readonly DayChange[];
 }
 
-/** Returns the map's value for the key, and creates it if it is missing. */
+/** Returns the map's value for the key. If the key is missing, it creates and stores the value. */
 function kept<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const there = map.get(key) ?? make();
   map.set(key, there);

@@ -25,8 +25,8 @@ export interface Bundled {
 
 /**
  * Decides which message contains a notification, and stores the decision. An advisory lock serializes these
- * transactions per organization. The time is that of the statement. A transaction that waited for the lock
- * began before the messages that it finds.
+ * decisions per organization. They use the time of the statement, because a transaction that waited for the
+ * lock began before the messages that it finds.
  */
 export async function bundleNotification(
   db: Db,

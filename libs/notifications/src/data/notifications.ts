@@ -140,7 +140,7 @@ async function mark(db: Db, caller: Caller, condition: Part, most: number): Prom
   return marked;
 }
 
-/** Marks these notifications as read. `found` counts those that are in the inbox, read or not. */
+/** Marks the given notifications as read. `found` counts those of them that are in the inbox, read or not. */
 export function markThese(db: Db, caller: Caller, ids: readonly string[]): Promise<Marked> {
   return mark(db, caller, sql.part`n.id = any (${ids}::uuid[])`, ids.length);
 }
@@ -149,8 +149,8 @@ export function markThese(db: Db, caller: Caller, ids: readonly string[]): Promi
 export const mostAtOnce = 2_000;
 
 /**
- * Marks unread notifications up to the given time as read. If it found mostAtOnce, there may be more after
- * the last one.
+ * Marks unread notifications up to the given time as read. If `found` equals mostAtOnce, there may be more
+ * notifications after the last one.
  */
 export function markUnread(
   db: Db,

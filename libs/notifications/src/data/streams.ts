@@ -63,8 +63,8 @@ export const bareCursors: EventCursors = {
 const longestTransaction = sql.part`interval '1 minute'`;
 
 /**
- * Answers SQL for the highest number up to which all entries are older than the moment. It is a binary search
- * with about twenty steps, independent of the length of the stream.
+ * Answers SQL for the highest number up to which all entries are older than `moment`. The SQL is a binary
+ * search with about twenty steps, independent of the length of the stream.
  */
 const lastSeqBefore = (table: Part, moment: Part): Part => sql.part`(
   with recursive search (lo, hi) as (

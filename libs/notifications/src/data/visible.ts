@@ -16,8 +16,8 @@ export const isVisible = (caller: Caller, projectId: Part): Part => sql.part`(
   or ${projectId} in (select v.project_id from ${visibleTo(caller)} v))`;
 
 /**
- * Answers the SQL condition that the caller may see this existing project. It checks the one project, while
- * isVisible evaluates all visible projects once. Use it for pages with entries of few projects.
+ * Answers the SQL condition that the caller may see the project, which must exist. It checks only this
+ * project, while isVisible reads all visible projects once. Use it for pages with entries of few projects.
  */
 export const maySee = (caller: Caller, projectId: Part): Part =>
   sql.part`exists (select from ${visibleTo(caller)} v where v.project_id = ${projectId})`;

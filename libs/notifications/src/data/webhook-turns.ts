@@ -29,7 +29,8 @@ const isFreeOf = (organizationId: Part): Part => sql.part`w.deleted_at is null
   and (w.worker_until is null or w.worker_until < now())
   and exists (select from orgs o where o.id = ${organizationId} and o.deleted_at is null)`;
 /**
- * The condition for endpoints of any organization; `isFree` is the one for the transaction's organization.
+ * The condition for endpoints of any organization that no worker holds. `isFree` is the condition for those of
+ * the transaction's organization.
  */
 const isFreeAnywhere = isFreeOf(sql.part`w.org_id`);
 const isFree = isFreeOf(sql.part`${organization}::uuid`);
@@ -43,9 +44,9 @@ export const dueWebhooks = (most: number): Query<DueWebhook> => sql<DueWebhook>`
      and ${isSettled(sql.part`w.org_id`)} limit ${most})`;
 
 /**
- * Advances endpoints of the organization that have nothing to send past events that they do not subscribe to.
- * One statement replaces a turn for each of them. Answers the endpoints that were advanced. An endpoint whose
- * creator left is excluded, because its turn pauses it.
+ * Moves the cursors of the given endpoints past events to which they do not subscribe, if they have nothing
+ * to send. One statement replaces a turn for each endpoint. Answers the endpoints whose cursor was moved. An
+ * endpoint whose creator left is excluded, because its turn pauses it.
  */
 export const passOver = (ids: readonly string[]): Query<{ readonly id: string }> => sql<{ id: string }>`
   update webhooks w set cursor_seq = s.activity from streams s

@@ -19,7 +19,10 @@ const chosen = (channel: 'inbox' | 'email' | 'push'): Part =>
   sql.part`coalesce((select c.enabled from notification_preferences c where ${of('c')} and c.member_id = m.id
     and c.kind = w.kind and c.channel = ${channel}), w.${sql.word(channel)})`;
 
-/** The body of the notification. For a broadcast it is the message, otherwise the draft contains it. */
+/**
+ * SQL for the body of the notification. For a broadcast the body is the message of the broadcast. For other
+ * notifications the draft contains the body.
+ */
 const words = sql.part`coalesce((
   select case when length(b.message) <= ${sql.literal(longestBody)} then b.message else left(b.message, ${sql.literal(longestBody - 1)}) || '…' end
   from broadcasts b where w.recipients = 'broadcast' and ${of('b')} and b.id = w.ids[1]), w.body)`;

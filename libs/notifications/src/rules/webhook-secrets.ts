@@ -1,4 +1,7 @@
-/** Answers the owner of a webhook's encrypted secret. */
+/**
+ * Names the owner of a webhook's encrypted secret. The owner is part of the encryption, so the secret cannot
+ * be decrypted as that of another webhook.
+ */
 import { type SecretOwner } from '@muster/outbound';
 
 export const secretOwner = (organizationKey: Buffer, webhookId: string): SecretOwner => ({

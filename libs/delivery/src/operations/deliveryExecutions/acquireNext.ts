@@ -10,8 +10,8 @@ import { reissuedToken } from './reissue.ts';
 type Looked = ResultOf<typeof inside.nextStories>;
 
 /**
- * The page sizes of the search for candidates. Usually the first page has the next story; if not, it is far
- * down the list.
+ * The page sizes of the search for candidates. The first page usually contains the next story. Otherwise the
+ * next story is usually far down the list.
  */
 const [firstLook, laterLooks] = [8, 256];
 /** The maximum number of story IDs in one query. */

@@ -244,7 +244,7 @@ function gitAfter(
   return { git: { ...told, ...(headSha !== undefined && { headSha }) } };
 }
 
-/** Copies the newest facts into the git data that people see. */
+/** Copies the newest fact of the forge into the git data that people see. */
 function gitOf(git: Git, { kind, ref, number, url }: ForgeFact): Git {
   switch (kind) {
     case 'branch_pushed':

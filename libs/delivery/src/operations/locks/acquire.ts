@@ -151,7 +151,10 @@ async function conflictsOf(
   });
 }
 
-/** Refuses a grant if too many resources would be locked. Every grant is compared with all of them. */
+/**
+ * Refuses a grant if too many resources would be locked. Every grant is compared with all locked resources of
+ * the project.
+ */
 function refuseTooMany(
   { refuse }: Context,
   resources: readonly string[],

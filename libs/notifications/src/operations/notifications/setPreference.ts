@@ -6,7 +6,7 @@ import { channelsOf } from '../../rules/channels.ts';
 export const setPreference = handle(
   registry.notifications.setPreference,
   async ({ params, caller: { memberId }, db }) => {
-    // The queries are pipelined in this order, so the choices include the new one.
+    // The queries are pipelined in this order, so `choices` includes the choice that was just stored.
     const [, choices] = await Promise.all([db.all(setChoice(memberId, params)), listChoices(db, memberId)]);
     return { preference: { kind: params.kind, channels: channelsOf(params.kind, choices) } };
   },
