@@ -25,17 +25,20 @@ const isFile = (file: string): boolean => {
   try {
     return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   } catch (error) {
-    // A name that is too long belongs to no file.
+    // The file system rejects a name that is too long, so no such file exists.
     if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return false;
     throw error;
   }
 };
 
-/** Returns the file for an address, below the folder; undefined if there is none. Pages need no extension. */
+/**
+ * Returns the path of the file below `folder` that a URL path names; undefined if there is none. URLs of
+ * pages need no extension.
+ */
 function fileFor(folder: string, address: string): string | undefined {
   const pathname = URL.parse(address, 'http://site')?.pathname;
   if (pathname === undefined) return undefined;
-  // A parsed URL has no parent segments, but escaped ones may be in it.
+  // `URL.parse` resolves parent segments such as `..`, but not escaped ones such as `%2e%2e%2f`.
   const name = path.normalize(decodeURIComponent(pathname)).slice(1);
   if (name.startsWith('..') || name.includes('\0')) return undefined;
   return [name, `${name}.html`, path.join(name, 'index.html')].find((candidate) =>

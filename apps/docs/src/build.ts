@@ -1,4 +1,4 @@
-/** Builds the site, once for each state of its sources. */
+/** Builds the documentation site, unless it was already built from the current sources. */
 import { createHash } from 'node:crypto';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -34,7 +34,10 @@ async function fingerprint(): Promise<string> {
  */
 const turn = path.join(repository, 'dist/docs-build.turn');
 
-/** Replaces the folder as a whole. The previous content is served until then. */
+/**
+ * Replaces the whole folder by the one that `make` fills. The server keeps serving the previous content while
+ * `make` runs.
+ */
 async function replace(folder: string, make: (fresh: string) => Promise<void>): Promise<void> {
   const fresh = `${folder}.new-${process.pid}`;
   await mkdir(path.dirname(folder), { recursive: true });
@@ -63,7 +66,7 @@ async function render(wanted: string): Promise<void> {
   });
 }
 
-/** Fills the folder: renders the site if a source has changed since the last time, otherwise copies it. */
+/** Fills the folder with the site. Renders the site first if a source has changed since the last build. */
 async function makeSite(folder: string): Promise<void> {
   await inTurn(turn, async () => {
     const wanted = await fingerprint();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 export const environment = {
   ...commonEnvironment,
-  /** The port that it listens on. */
+  /** The port that the server listens on. */
   PORT: commonEnvironment.PORT.default(4104),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4114),
   /** The folder of the built pages, if they are not next to the program. */

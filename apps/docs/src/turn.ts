@@ -1,4 +1,4 @@
-/** Serializes work of several processes of one clone. */
+/** Serializes work of processes that run in the same clone of the repository. */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

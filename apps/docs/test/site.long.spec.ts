@@ -50,7 +50,7 @@ describe('the search', () => {
   });
 
   it.each([...operations.values()])('finds $name first', ({ name, namespace }) => {
-    // An operation whose name has these words in another order may come first.
+    // An operation whose name has the same words in another order may rank first.
     expect(first(name, 2)).toContain(`/reference/${namespace}#${anchorOf(name)}`);
   });
 

@@ -15,8 +15,8 @@ export interface Gateway {
 }
 
 /**
- * Calls spend most of their time waiting for the API. Beyond this factor the API is the bottleneck, not the
- * gateway.
+ * The number of concurrent calls per connection to the API. Calls spend most of their time waiting for the
+ * API, so with more calls the API would be the bottleneck rather than the gateway.
  */
 const callsPerConnection = 4;
 

@@ -22,7 +22,10 @@ export const environment = {
    * the gateway. OAuth tokens for /api/mcp require it. In a comma-separated list, the first one is sent.
    */
   MCP_GATEWAY_KEY: parsedVariable(parseKeys),
-  /** Maximum number of connections to coordination-api. Calls that wait get the same number in addition. */
+  /**
+   * Maximum number of connections to coordination-api for calls that are answered immediately. Long polls get
+   * the same number of connections in addition.
+   */
   API_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(128),
   /**
    * Duration for which a call is retried while the API is unavailable. Clients usually time out after about a

@@ -154,7 +154,7 @@ describe('a write', () => {
     const again = await gateway.rpc(token, 'tools/call', comment, { id: 1 });
     expect(again.body.result).toMatchObject({ structuredContent: { comment: { body: 'Looks good' } } });
     expect(await comments(token)).toBe(1);
-    // The client received that result, so an equal call is a new one.
+    // The client received the result of the previous call, so an equal call is a new one.
     await gateway.rpc(token, 'tools/call', comment, { id: 1 });
     expect(await comments(token)).toBe(2);
   });

@@ -88,7 +88,7 @@ export function careless(schema: JsonSchema, value: unknown): unknown {
   return JSON.stringify(carelessFields(object, value as Args));
 }
 
-/** Rewrites all fields in this way, and adds null for each omitted optional parameter. */
+/** Writes all fields in an imprecise form, and adds null for each omitted optional parameter. */
 export function carelessFields({ properties = {}, required = [] }: JsonSchema, fields: Args): Args {
   const untold = Object.keys(properties).filter((name) => !(name in fields) && !required.includes(name));
   return Object.fromEntries([

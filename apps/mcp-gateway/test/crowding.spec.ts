@@ -25,8 +25,8 @@ const isAnswered = (socket: Socket): boolean => socket.bytesRead > heardBefore;
 
 it('half-sent bodies, twice as many as there are places, keep nobody out, and are ended', async () => {
   const { ana, ben } = await world.org();
-  // The first request occupies a place while the API identifies its caller. Later ones use the cached
-  // identity.
+  // The first request occupies a request slot while the API identifies the caller. Later requests use the
+  // cached identity.
   expect((await gateway.rpc(ana.me.token, 'ping')).status).toBe(200);
   const halves: Socket[] = [];
   for (let index = 0; index < 2 * places; index += 1) halves.push(await send(ana.me.token, 100));

@@ -183,7 +183,8 @@ export function useGateway(
       try {
         await holder.query('begin');
         await holder.query('select from stories where id = $1 for update', [storyId]);
-        // Wait until the gateway notices the disconnect: a proxy in between may delay it.
+        // Wait until the gateway notices the disconnect. A proxy between the client and the gateway may delay
+        // the disconnect.
         const left = new Promise<void>((resolve) => {
           gateway?.service.app.server.once('request', (_request, response) =>
             response.once('close', resolve),

@@ -40,8 +40,8 @@ const checkpointOf = async ({ api, held: { executionId } }: Work) =>
   (await api.deliveryExecutions.get({ executionId })).execution.checkpoint;
 
 /**
- * Runs a macro through a proxy that drops the requests of these calls. Calls are counted per operation from
- * 1.
+ * Runs a macro through a proxy that drops the requests of the calls in `lost`. Calls are counted per
+ * operation from 1.
  */
 async function runOver(
   name: string,

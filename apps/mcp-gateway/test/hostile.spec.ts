@@ -16,7 +16,10 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Declares the length of a body, sends only this part of it, and keeps the connection open. */
+/**
+ * Sends a request that declares `length` bytes of body but contains only `body`, and keeps the connection
+ * open.
+ */
 async function begin(token: string, length: number, body = ''): Promise<{ answer: Promise<string> }> {
   const { hostname, port } = new URL(gateway.url());
   const socket = connect(Number(port), hostname);

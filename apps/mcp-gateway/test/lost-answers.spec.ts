@@ -14,7 +14,7 @@ const behind = useGateway();
 let line: Server;
 let gateway: Gateway;
 let url = '';
-/** The number of responses to this path that get lost. */
+/** The path whose responses the proxy drops, and the number of responses that it still has to drop. */
 const loses = { path: '/api/comments/create', left: 0 };
 
 beforeAll(async () => {

@@ -1,4 +1,5 @@
-// A macro succeeds completely, or does nothing and says why. Also the tools of a day's work in core mode.
+// Tests that a macro succeeds completely, or does nothing and says why. Also tests the tools that an agent
+// uses during a day's work in core mode.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type Signal } from '@muster/registry';
@@ -247,7 +248,8 @@ describe('hand_off_work', () => {
     expect(errorOf(refused)?.details?.reason).toBe(reason);
     const stands = await checkpointOf(api, held);
     expect(stands).toMatchObject(good);
-    // Everything that can be checked was checked before the first write.
+    // The macro checks everything that it can before its first write. It cannot check whether an agent
+    // exists.
     if (!('toAgentId' in to) || reason === 'invalid_params') expect(stands?.seq).toBe(1);
   });
 });
@@ -267,11 +269,12 @@ describe('a question', () => {
     });
     const none = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
     expect(none.structuredContent).toMatchObject({ signals: [] });
-    // Longer than the limit: the call waits for at most 25 s.
+    // 300 s is longer than the limit: the call waits for at most 25 s.
     const waiting = tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 300 });
     await api.comments.create({ storyId: 'WEB-1', parentId: comment.id, body: 'Blue' });
     await api.comments.resolve({ commentId: comment.id });
-    // The reply is a separate signal, and may arrive first.
+    // The reply to the question is a separate signal, and may arrive before the signal that the question was
+    // answered.
     let heard = (await waiting).structuredContent['signals'] as Signal[];
     if (!heard.some(({ kind }) => kind === 'question_answered'))
       heard = (await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 25 })).structuredContent[
@@ -317,7 +320,7 @@ describe('what a call cannot find', () => {
     ['comments_list', { storyId: nobody }, 'storyId'],
     ['members_profile', { memberId: nobody }, 'memberId'],
     ['start_work', { storyId: 'WEB-99', resources: ['src/**'] }, 'storyId'],
-    // The missing record is the one that the authorization check loads, among several references.
+    // The call has several references. The missing record is the one that the authorization check loads.
     ['assignments_set', { targetType: 'story', targetId: 'WEB-99', memberId: nobody }, 'targetId'],
   ])('is named by its path: %s %j', async (name, args, path) => {
     const { robo } = await board();
@@ -401,7 +404,7 @@ describe('two copies and a program that numbers its only call alike', () => {
   it('is told that a comment is one that it wrote before, where the two are taken for one', async () => {
     const { robo, api } = await board();
     const comment = { storyId: 'WEB-1', body: 'Looks good' };
-    // If a new minute begins between both calls, the second comment is a separate one.
+    // If a new minute begins between both calls, the second call creates a second comment.
     const [first, second] = [
       await here(robo.me.token, 'comments_create', comment),
       await there(robo.me.token, 'comments_create', comment),

@@ -158,7 +158,7 @@ describe('one project', () => {
     );
     expect(other.structuredContent.error).toMatchObject({
       ...{ status: 403, details: { reason: 'narrowed' } },
-      // A higher role would not help.
+      // The hint does not suggest a higher role, because a higher role would not help.
       hint: expect.stringContaining('narrowed'),
     });
   });

@@ -12,7 +12,10 @@ const gateway = useGateway();
 const nobody = '01936d5c-0000-7000-8000-00000000dead';
 const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 
-/** Changes to the example where one parameter excludes or requires another. */
+/**
+ * Changes to the contract's example call. They are needed if the tested parameter excludes or requires
+ * another parameter.
+ */
 const base: Readonly<Record<string, Args>> = {
   'deliveryExecutions.handoff toAgentId': { toMemberId: undefined },
   'agents.catalog.get agentId': { slug: undefined },
@@ -26,7 +29,7 @@ const base: Readonly<Record<string, Args>> = {
   'reviewers.remove agentId': { memberId: undefined },
 };
 
-/** List filters: a reference to a missing record gives an empty list. */
+/** Parameters that filter a list. If such a parameter names a missing record, the list is empty. */
 const filters: ReadonlySet<string> = new Set([
   'deliveryExecutions.acquireNext epicId',
   'deliveryExecutions.list holderId',
@@ -42,13 +45,15 @@ const filters: ReadonlySet<string> = new Set([
   'audit.list actorId',
 ]);
 
-/** Parameters that a rule about the whole list rejects first. */
+/**
+ * List parameters whose items are not looked up, because a rule about the whole list rejects the call first.
+ */
 const byRule: ReadonlySet<string> = new Set([
   'policy.update allowedIdentityProviders.0',
   'boardColumns.reorder columnIds.0',
 ]);
 
-/** A parameter that is only looked up for the holder of a lease, which the examples do not have. */
+/** A parameter that the API only looks up for the holder of a lease. The example calls hold no lease. */
 const ofHolder = 'deliveryExecutions.update waitingFor.questionId';
 
 const named = offered.flatMap((operation) =>
@@ -117,7 +122,7 @@ describe('what is not there', () => {
     expect(
       await call('deliveryGroups_create', { projectId: 'WEB', name: 'G', storyIds: ['WEB-1', nobody] }),
     ).toBe('storyIds.1');
-    // The API does not report which of these ids is missing.
+    // The API does not report which of the notification ids is missing.
     const known = org.records.notification;
     expect(await call('notifications_markRead', { notificationIds: [known, nobody] })).toBe(
       'notificationIds',

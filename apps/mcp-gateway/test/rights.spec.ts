@@ -12,7 +12,7 @@ const listed = async ({ me }: Person): Promise<Set<string>> => {
   const { body } = await gateway.rpc(me.token, 'tools/list', {}, { query: '?mode=full' });
   return new Set((body.result?.['tools'] as { name: string }[]).map(({ name }) => name));
 };
-/** Lists the tools for models among these operations. */
+/** Lists the names of operations that are tools and have the given property in the contract. */
 const named = (wanted: 'byMemberOnly' | 'readsInbox'): string[] =>
   [...operations.values()]
     .filter((operation) => operation[wanted] && operation.surfaces.includes('tool'))

@@ -1,6 +1,6 @@
 /**
  * Mistakes that agents once made, each reproduced by its request. The table in docs/decisions/mcp.md lists
- * where the others are tested.
+ * the tests of further mistakes.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -87,7 +87,7 @@ it('a spec is written over only by those who say which version they read', async
   });
   expect((await api.storySpec.get({ storyId: story.id })).spec.content).toBe('First.');
   expect((await write({ content: 'Second.', baseVersion: 1 })).isError).toBeUndefined();
-  // Programs may omit it.
+  // Programs that call the API directly may omit `baseVersion`.
   expect((await api.storySpec.update({ storyId: story.id, content: 'Third.' })).spec.version).toBe(3);
 });
 

@@ -12,7 +12,7 @@ export async function addToken(target: string, token: string): Promise<TokenAdde
   const to = new URL(target);
   const server: Server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', to);
-    // Pass on the client's Host header, because the gateway decides whether a foreign one is allowed.
+    // Pass on the client's Host header, because the gateway decides whether a foreign host is allowed.
     const passed = ask(
       {
         ...{ host: to.hostname, port: to.port, path: `${pathname}${search}`, method: request.method },

@@ -55,7 +55,7 @@ const failureOf = ({ last_error: error }: ConnectionRow): string | null =>
   error?.doing === 'makeApp' ? error.message : null;
 
 /**
- * Answers the content of the page. `organization` is the GitHub organization that will own the app. Throws
+ * Returns the content of the page. `organization` is the GitHub organization that will own the app. Throws
  * 400 for a name that is invalid at GitHub.
  */
 export async function readAppPage(
@@ -94,7 +94,7 @@ export async function takeAppCode(
 ): Promise<void> {
   const { orgId, organizationKey } = await enter(pool, setUp, ticket);
   const { connectionId } = ticket;
-  // The code becomes part of a URL.
+  // The code becomes part of a URL, so it must not contain other characters.
   if (!/^[\w-]{1,255}$/.test(code)) throw badRequest('GitHub gave no code for the app.');
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     const { credentials_kind: kind } = await getConnection(db, connectionId);

@@ -18,7 +18,7 @@ interface Job {
   readonly orgId: string;
 }
 
-/** Answers `owner/name`; undefined for a repository of another host. */
+/** Returns `owner/name`; undefined for a repository of another host. */
 function nameAt(baseUrl: string, url: string): string | undefined {
   const [home, address] = [`${repositoryAddress(baseUrl)}/`, repositoryAddress(url)];
   return address.startsWith(home) ? address.slice(home.length) : undefined;
@@ -33,7 +33,7 @@ async function identifyRepository(
   if (link === undefined) return undefined;
   const { connectionId, kind, baseUrl, quietUntil } = link;
   const fullName = nameAt(baseUrl, link.url);
-  // The request is skipped, because the first delivery contains the id too.
+  // Skip the request while the forge asks clients to wait. The id is also in the first delivery.
   const isQuiet = quietUntil !== null && Date.parse(quietUntil) > Date.now();
   if (fullName === undefined || isQuiet) return undefined;
   const ask = async () => {

@@ -21,7 +21,9 @@ export interface Placing {
   readonly perform: PerformAsSystem;
   readonly repository: LinkedRepository;
   readonly trust: Trust;
-  /** True if the fact comes from the forge's answer to a request, so that its head is the current one. */
+  /**
+   * True if the fact comes from the forge's answer to a poll. The head in the fact is then the current head.
+   */
   readonly isAnswer: boolean;
   /** The time of receipt. Times of a forge's clock that are far ahead of it are replaced. */
   readonly receivedAt: string;
@@ -47,7 +49,7 @@ const millisAhead = 4 * 60_000;
 const notAhead = (at: string, receivedAt: string): string =>
   Date.parse(at) > Date.parse(receivedAt) + millisAhead ? receivedAt : at;
 
-/** Records an observation and answers the result. Throws if it cannot be recorded. */
+/** Records an observation and returns the result. Throws if it cannot be recorded. */
 async function record(
   { perform, repository, trust, receivedAt }: Placing,
   executionId: string,
@@ -122,7 +124,8 @@ export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutc
   ]);
   const { matches, others, waits, isDoubtful } = matchesOf(candidates, { fact, repository, links });
   const noted = others.map(({ id, reason }) => outcomeOf(kind, 'noted', id, reason));
-  // A story's key only links. The fact may have more effect after the work is submitted.
+  // A match by the story's key alone only links the pull request. The fact is also parked, because it may
+  // have more effect after the work is submitted.
   if (waits || matches.some(({ way }) => way === 'storyKey')) {
     const keys = waitingKeys(fact);
     if (keys.length > 0) db.later(parkFact(repository.id, fact, keys, trust));
@@ -151,13 +154,15 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
   if (isLink && !linking.has(kind)) {
     return outcomeOf(kind, 'noted', match.id, 'the key of a story alone links, and completes nothing');
   }
-  // If only the story's key matched, the head may belong to other work.
+  // If only the story's key matched, the head may belong to other work. Such an observation has neither
+  // branch nor head.
   const key = factKey(fact, placing.isAnswer && ofHead.has(kind));
   const observation: Observation = {
-    // The answer to a poll decides between heads with the same time, even if the same head was delivered
-    // before.
+    // The fact of an answer has a key of its own. It decides between two heads with the same time, even if a
+    // delivery reported the same head before.
     ...{ kind, at, number, url },
-    // A link without the head must not make the whole fact a repetition, once the work is known by more.
+    // A link has a key of its own, so that the whole fact is not taken for a repetition when the execution is
+    // identified better.
     dedupeKey: isLink ? `linked ${key}`.slice(0, 255) : key,
     ...(isLink ? {} : { ref, sha }),
   };
@@ -181,7 +186,10 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
   }
 }
 
-/** Answers whether a pull request is new to the work, so that reviews may have come before, of a forge that hides reviewers. */
+/**
+ * Returns true if a pull request is new to the work and its forge hides reviewers. Reviews may then exist
+ * that no delivery reported.
+ */
 const mayLackReviews = (
   { seen }: Candidate,
   { id, kind }: LinkedRepository,
@@ -190,8 +198,8 @@ const mayLackReviews = (
   hidesReviewers(kind) && number !== null && !(seen?.repositoryId === id && seen.number === number);
 
 /**
- * Answers whether two heads have the same time and the forge did not report their order. The forge can then
- * be polled.
+ * Returns true if two heads have the same time and the forge did not report their order. A poll of the forge
+ * can decide.
  */
 const isTie = ({ seen }: Candidate, { kind, sha, before, at }: Fact): boolean =>
   ofHead.has(kind) &&
@@ -204,7 +212,7 @@ const isTie = ({ seen }: Candidate, { kind, sha, before, at }: Fact): boolean =>
 /** Records the result of a commit's checks at the executions whose head it is. */
 async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome[]> {
   const { db, repository } = placing;
-  // The check report was only deferred, so it must be sent before the query.
+  // The check report was only deferred, so it must be sent before the query that reads all reports.
   db.flush();
   const { words, executionIds } = await findChecked(db, repository.id, sha);
   const verdict = verdictOf(words);

@@ -11,7 +11,7 @@ import { askForIds } from './data/quiet-pulls.ts';
 import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';
 
 /**
- * Answers whether an execution can be identified in more ways after this event, by its branch or its pull
+ * Returns true if the event makes more ways available to identify an execution: its branch or its pull
  * request.
  */
 const isTelling = ({ kind, data }: DomainEvent): boolean =>
@@ -43,7 +43,7 @@ function* askedBy(domainEvent: DomainEvent): Generator<Query<unknown>> {
     if (moving.has(kind)) yield askForStatusOfExecution(executionId);
   }
   if (kind === 'forge.repositoryLinked') yield askForIds(String(data['connectionId']));
-  // With credentials, the forge can be called.
+  // If the update added credentials, the forge can be asked for the ids of the connection's repositories.
   if (kind === 'forge.updated') yield askForIds(subject.id);
   if (judging.has(kind) && subject.type === 'story') yield askForStatusOfStory(subject.id);
   if (shaking.has(kind)) yield askForLook(subject.projectId);

@@ -1,7 +1,6 @@
 /**
  * Recovery of missed deliveries. The forge is polled for open pull requests without recent deliveries, and
- * for the checks of their heads. The answers are stored and processed like deliveries, so they have the same
- * effect and are shown too.
+ * for the checks of their heads. The answers are stored, processed and shown like deliveries.
  */
 import { createHash } from 'node:crypto';
 import { type PlainDb, type Pool } from '@muster/driver';
@@ -65,16 +64,16 @@ interface ToldChecks extends CheckDelivery {
 }
 
 /**
- * Answers whether the answer contains no news about checks. Credentials without the permission to read checks
+ * Returns true if the answer contains no news about checks. Credentials without the permission to read checks
  * may still read pull requests.
  */
 const saysNothing = (answer: ForgeAnswer): boolean =>
   answer.status === 304 ||
   ((answer.status === 403 || answer.status === 404) && patienceOf(answer, Date.now()) === null);
 
-/** The maximum number of pages that are read per question. */
+/** The maximum number of pages that are read of each list. */
 const mostPages = 10;
-/** Answers whether there is another page. Gitea has 30 items on a page, whatever the request asks for. */
+/** Returns true if there is another page. Gitea has 30 items on a page, whatever the request asks for. */
 const hasMore = ({ headers }: ForgeAnswer): boolean =>
   /;\s*rel="?next"?/i.test(header(headers, 'link') ?? '');
 
@@ -82,8 +81,8 @@ const has = ({ checks }: ToldChecks, state: Check['state']): boolean =>
   checks.some((check) => check.state === state);
 
 /**
- * Sorts check reports for processing one by one. Passed ones come last, and only if none is pending, because
- * an early one would be taken for the result.
+ * Sorts check reports for processing one by one. Reports of passed checks come last, and are left out while a
+ * check is pending. A passed report that is processed early would be taken for the result of all checks.
  */
 function inOrder(told: readonly ToldChecks[]): readonly ToldChecks[] {
   const others = told.filter((one) => !has(one, 'passed'));
@@ -168,7 +167,7 @@ export async function askAboutPull(
   const pull = await findAskedPull(db, executionId);
   if (pull === undefined) return undefined;
   const { quietUntil, connectionId, appId, kind, number, externalId, fullName, defaultBranch } = pull;
-  // The next round polls again.
+  // While the forge asks clients to wait, do not poll. The next round polls this pull request again.
   if (quietUntil !== null && Date.parse(quietUntil) > Date.now()) return undefined;
   const url = pullUrl(pull, number);
   const ask = async () => {

@@ -42,7 +42,7 @@ export interface ForgeCalls {
   readonly seals: Seals;
   readonly ask: AskForge;
   readonly authorize: Authorize;
-  /** Answers the URL of a story for people; null if the installation configured none. */
+  /** Returns the URL of a story for people; null if the installation configured none. */
   readonly linkTo: (story: LinkedStory) => string | null;
 }
 
@@ -52,7 +52,7 @@ export const createForgeCalls = (options: Omit<ForgeCalls, 'authorize'>): ForgeC
 });
 
 /**
- * The part of a job that runs after its transaction. The function that it answers runs in another
+ * The part of a job that runs after the job's transaction. It returns a function that runs in another
  * transaction.
  */
 export type Sending = () => Promise<((db: PlainDb) => Promise<void>) | undefined>;
@@ -93,7 +93,7 @@ interface Present {
 }
 
 /**
- * Computes the current status of a head. Answers undefined if there is no work at it any more, or its forge
+ * Computes the current status of a head. Returns undefined if there is no work at it any more, or its forge
  * cannot be called.
  */
 async function presentOf(
@@ -124,12 +124,12 @@ async function presentOf(
 const isSame = (one: Standing, other: { state: string | null; description: string | null }): boolean =>
   one.state === other.state && one.description === other.description;
 
-/** Answers whether GitLab refused the status because it is unchanged. */
+/** Returns true if GitLab refused the status because it is unchanged. */
 const standsAlready = (answer: ForgeAnswer): boolean =>
   answer.status === 400 && answer.text.includes('Cannot transition status');
 
 /**
- * Runs a call and stores its failure in the connection. Answers a refusal if a retry is useless or must wait,
+ * Runs a call and stores its failure in the connection. Returns a refusal if a retry is useless or must wait,
  * and rethrows all other errors.
  */
 export async function notingFailure<Result>(
@@ -203,7 +203,7 @@ export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promi
         after.later(askForStatus(head, refusal.quietUntil));
         return;
       }
-      // Requests made in the meantime rely on this job to check the state again.
+      // While this job held the head, other jobs skipped it. This job therefore checks the state again.
       await settleHead(after, head, standing, rowId);
       const now = await presentOf(calls, { db: after, orgId }, head);
       if (now !== undefined && !isSame(standing, now.standing)) after.later(askForStatus(head));

@@ -31,7 +31,7 @@ export interface ForgeWork {
   readonly environment: Environment;
 }
 
-/** Answers the actor of forge events: the system, with the forge's display name. */
+/** Returns the actor of forge events: the system, with the forge's display name. */
 export const forgeActor = (kind: ForgeKind): Actor => ({
   ...{ kind: 'system', memberId: null, agentId: null },
   name: forgeNames[kind],
@@ -49,7 +49,7 @@ function readSafely(kind: ForgeKind, event: string, payload: string): Reading | 
   try {
     return read(kind, event, parseUntrustedJson(payload, clean));
   } catch (error) {
-    // A retry cannot make such a body readable.
+    // The body stays unreadable, so a retry would not help.
     if (error instanceof SyntaxError || error instanceof RangeError)
       return { failed: `the body cannot be read: ${error.message}` };
     if (!(error instanceof z.ZodError)) throw error;
@@ -58,7 +58,7 @@ function readSafely(kind: ForgeKind, event: string, payload: string): Reading | 
   }
 }
 
-/** Stores in the connection that a delivery cannot be read. Answers an event for the first failure. */
+/** Stores in the connection that a delivery cannot be read. Returns an event for the first failure. */
 async function failDelivery(
   db: Db,
   { connectionId, event }: Pick<Unread, 'connectionId' | 'event'>,
@@ -86,7 +86,7 @@ async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: numb
   return { kind: null, executionId: null, result: 'noted', reason };
 }
 
-/** Gives up a delivery after too many attempts. Answers the resulting events. */
+/** Gives up a delivery after too many attempts. Returns the resulting events. */
 export async function abandonDelivery(db: PlainDb, deliveryId: string): Promise<DomainEvent[]> {
   const delivery = await lockDelivery(db, deliveryId);
   if (delivery === undefined) return [];
@@ -151,7 +151,7 @@ export async function translateDelivery(
   });
 }
 
-/** Answers the reverts by merged pull requests and by pushed commits. */
+/** Returns the reverts by merged pull requests and by pushed commits. */
 const revertsOf = ({ facts, revert }: Exclude<Reading, { ignored: string }>): Revert[] => [
   ...facts.flatMap(({ kind, reverts = [], ...fact }) =>
     kind === 'pr_merged' && reverts.length > 0 ? { ...fact, reverts } : [],
@@ -160,7 +160,7 @@ const revertsOf = ({ facts, revert }: Exclude<Reading, { ignored: string }>): Re
 ];
 
 /**
- * Answers the outcome of reverts by pushed commits. Those of a pull request are part of the outcome of its
+ * Returns the outcome of reverts by pushed commits. Those of a pull request are part of the outcome of its
  * merge.
  */
 const outcomeOfRevert = (events: readonly DomainEvent[]): ForgeOutcome[] =>

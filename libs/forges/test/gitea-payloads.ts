@@ -1,6 +1,6 @@
 /**
  * Payloads as documented for Gitea (docs.gitea.com/usage/webhooks), with field names from its hook structs.
- * Forgejo's are the same.
+ * Forgejo sends the same payloads.
  */
 const repository = {
   id: 140,

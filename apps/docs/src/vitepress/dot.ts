@@ -30,7 +30,8 @@ export function dotOf(mermaid: string): string {
     } else if (state !== undefined && inside !== undefined) inside.members.push(state);
     else throw new Error(`this line of a diagram cannot be drawn: ${line}`);
   }
-  // An arrow to or from a group ends at its first state and is clipped at its border.
+  // Graphviz draws no arrows to groups of states. An arrow ends at the first state of the group and is
+  // clipped at the group's border.
   const end = (name: string): string => groups.get(name)?.members[0] ?? name;
   const isDrawn = (name: string): boolean => (groups.get(name)?.members.length ?? 0) > 0;
   const lines = [...groups].map(([name, { label, members }]) =>

@@ -10,7 +10,10 @@ export const searchOptions = {
     /^\/(decisions|proof|adding-an-operation|console-design)/.test(id) ? 0.3 : 1,
 };
 
-/** The used part of VitePress's renderer, whose type belongs to another version. */
+/**
+ * The part of VitePress's Markdown renderer that is used here. The type that VitePress declares belongs to
+ * another version of the renderer.
+ */
 interface Renderer {
   readonly options: {
     highlight?: ((code: string, language: string, attributes: string) => string) | null | undefined;
@@ -28,7 +31,7 @@ export function renderPlain(source: string, env: object, markdown: Renderer): st
   try {
     return markdown.render(source, env);
   } finally {
-    // The same renderer also renders the pages.
+    // Restore the highlighter, because VitePress renders the pages with this renderer too.
     markdown.options.highlight = highlight;
   }
 }

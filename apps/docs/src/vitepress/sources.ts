@@ -1,8 +1,8 @@
 import { type MarkdownRenderer } from 'vitepress';
 
 /**
- * Removes links to files of the repository, which do not exist on the site, and keeps their text. If a
- * paragraph begins with such a link as its name, the name is removed, too.
+ * Removes links to files of the repository, which do not exist on the site, and keeps the text of the links.
+ * If a paragraph begins with the name of a file as such a link, the name is removed, too.
  */
 export function unlinkSources(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('unlink-sources', ({ tokens }) => {

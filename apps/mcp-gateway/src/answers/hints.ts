@@ -37,7 +37,7 @@ function readinessText(readiness: unknown): string {
   return `${what}; nothing was begun. Work on something else, on that first, or begin all the same with force.`;
 }
 
-/** Describes the obstacle that the details name, and the next step. */
+/** Describes the obstacle that an error's details name, and the next step for the caller. */
 function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
   const { retryAt, issues, didYouMean, currentVersion, holder, expiresAt } = details;
   const { unmet, conflicts, readiness, offer, path } = details;
@@ -59,7 +59,7 @@ function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefi
   return undefined;
 }
 
-/** Hints for MCP tools that replace the catalogue's general remedy. */
+/** Hints that apply only to MCP tools. They replace the general remedy from the catalog of error reasons. */
 const inTools: Readonly<Partial<Record<Reason, string>>> = {
   branch_required: 'Give branch or pullRequest, and call again.',
 };

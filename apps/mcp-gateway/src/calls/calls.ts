@@ -47,9 +47,9 @@ const mostAnswerBytes = 1_000_000;
 const conditions = ['expectedVersion', 'baseVersion'] as const;
 
 /**
- * Returns true if an equal call must reach the API again instead of replaying the earlier result. Renewals,
- * reports and updates must, or a lease would expire and a stop signal would be missed. Equal calls that
- * create a record are deduplicated.
+ * Returns true if an equal call must reach the API again instead of replaying the earlier result. This is so
+ * for renewals, reports and updates, because a lease would expire or a stop signal would be missed. Equal
+ * calls that create a record are deduplicated.
  */
 export function isMeantAgain({ idempotent, params, secret }: Operation, given: Answer): boolean {
   if ('leaseToken' in params.shape || 'dedupeKey' in params.shape || secret !== null) return true;
@@ -102,12 +102,13 @@ function prepare(tool: OperationTool, args: Answer, { view, room = answerBytes }
     ]);
   const params: Record<string, unknown> = {
     ...(isList && { limit: pageForModels }),
-    // A model that omits the version that it read may only write the first version.
+    // If the model omits the version of the spec that it read, the call may only write the first version.
     ...(operation.name === registry.storySpec.update.name && { baseVersion: neverWritten }),
     ...inProject(tool, others, view),
     ...(isOwn && { maxBytes: maxBytes ?? answerBytes }),
   };
-  // An operation with its own `maxBytes` cuts more precisely and names what it cut.
+  // An operation with its own `maxBytes` parameter shortens its result more precisely than the gateway, and
+  // names the parts that it cut.
   return { params, part, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : room };
 }
 
@@ -189,8 +190,8 @@ function readOn(whole: Answer, part: string, room: number): Answer {
 }
 
 /**
- * Calls an operation for a macro. The connection's project replaces a project that the macro determined: that
- * one is an id, and only the API can tell whether a key names the same project.
+ * Calls an operation for a macro. The connection's project replaces the project that the macro determined.
+ * The macro's project is an id, and only the API can tell whether a key names the same project.
  */
 export async function perform(operation: Operation, args: Answer, call: ToolCall): Promise<Answer> {
   const tool = operationTool(operation.name);

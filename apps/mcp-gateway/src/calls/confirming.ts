@@ -26,7 +26,10 @@ export class Asking extends Error {
   }
 }
 
-/** The data of one round of a request that confirmation needs. */
+/**
+ * The data of a request that the confirmation check needs. A request has one round per question to the
+ * client.
+ */
 export interface Round {
   readonly capabilities: ClientCapabilities | undefined;
   /** The state that the client returned from the previous round, after its signature was verified. */
@@ -35,7 +38,9 @@ export interface Round {
   readonly seal: (state: string) => Promise<string>;
 }
 
-/** Asks for confirmation, or returns if it was given. Throws `Asking`, or 403 `declined`. */
+/**
+ * Asks for confirmation of a call, or returns if a person has given it. Throws `Asking`, or 403 `declined`.
+ */
 export type Confirm = (operation: Operation, params: Answer) => Promise<void>;
 
 type Client = ReturnType<typeof createClient>;

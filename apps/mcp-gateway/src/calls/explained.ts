@@ -33,9 +33,9 @@ function refsIn(given: JsonSchema, value: unknown, path: readonly string[] = [])
 }
 
 /**
- * Lists the parameters that may refer to the missing record. If the API names no path, it found the record
- * that the call targets, so one of the others is missing. Several references in one list are reported as the
- * list.
+ * Lists the parameters that may refer to the missing record. If the API names no path, it found the target
+ * record of the call, so the missing record is in another parameter. Several references in one list are
+ * reported as the list.
  */
 function pathsOfMissing({ stated, operation: { target } }: OperationTool, params: Answer): string[] {
   const all = refsIn(stated, params);
@@ -62,7 +62,7 @@ function detailsOf(body: ErrorBody, tool: OperationTool, params: Answer): ErrorB
   };
 }
 
-/** Returns the failure with these details added. */
+/** Returns the failure with added details: the path of the missing record, or the valid parameters. */
 export function explained(failure: unknown, tool: OperationTool, params: Answer): unknown {
   if (!(failure instanceof MusterError)) return failure;
   const details = detailsOf(failure.body, tool, params);

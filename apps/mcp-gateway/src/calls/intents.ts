@@ -1,8 +1,8 @@
 /**
  * Decides which calls share an idempotency key, so that a write that a client sends again runs once. A retry
- * after a broken connection is identical in token, tool, arguments, JSON-RPC id and _meta. Programs that exit
- * after one call also repeat these values, but may intend each of two equal calls. Therefore equal calls
- * share a key only until a response has been delivered.
+ * after a broken connection has the same token, tool, arguments, JSON-RPC id and _meta. Two calls of a
+ * program that exits after one call may have the same values, although both are intended. Therefore equal
+ * calls share a key only until a response has been delivered.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -16,12 +16,15 @@ export interface Intent {
   delivered(): void;
 }
 
-/** Long enough for a client to retry after an outage. */
+/** The time for which a key is remembered, so that a client can retry after an outage. */
 const rememberedMillis = 10 * 60_000;
-/** Takes about 10 MB. */
+/** Maximum number of remembered keys, which take about 10 MB. */
 const mostRemembered = 20_000;
 
-/** Gateway processes that share no state give equal calls within this period the same key. */
+/**
+ * Gateway processes share no state. Equal calls that reach different processes within this period get the
+ * same key.
+ */
 const sharedMillis = 60_000;
 
 interface Remembered {

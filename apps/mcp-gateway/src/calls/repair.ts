@@ -43,7 +43,7 @@ function parsed(text: string): unknown {
 
 const decimal = /^-?\d{1,15}(\.\d{1,15})?$/;
 const separators = /[\s,;|"'`()[\]{}]/;
-/** Words that models write for "no value". They are never names, nor are booleans. */
+/** Words that models write for "no value", and Boolean words. None of them is ever a name. */
 const noValue = /^(null|none|nil|undefined|nan|n\/a|na|nothing|empty|unset|void|true|false|-*)$/i;
 
 /**

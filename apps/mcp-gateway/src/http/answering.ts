@@ -94,7 +94,7 @@ function tell(door: Door, { request, message, classification }: Asked, course: C
   const { metrics, logger } = door.options;
   const { refusal, name, outcome, reason } = course;
   request.operation = name;
-  // A rejected token is counted with the HTTP response.
+  // A call with a rejected token is counted by the metrics of the HTTP response instead.
   if (reason !== undefined && !refusal.signal.aborted) metrics.failed(name, outcome, reason);
   door.count(name)(outcome, elapsedMillis(request) / 1_000);
   describeSpan(name === 'mcp' ? message.method : `${message.method} ${name}`, { 'muster.outcome': outcome });

@@ -39,8 +39,8 @@ export interface Api {
 export interface ApiOptions {
   readonly url: string;
   /**
-   * Maximum number of connections for calls that are answered immediately. Long polls get the same number in
-   * addition.
+   * Maximum number of connections for calls that are answered immediately. Long polls get the same number of
+   * connections in addition.
    */
   readonly connections: number;
   /** The secret that proves to the API that a call comes through the gateway. */

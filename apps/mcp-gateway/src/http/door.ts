@@ -115,7 +115,7 @@ export class Door {
     }
   }
 
-  /** Applies the rate limit for messages that need no call of the API. The API counts the others. */
+  /** Applies the rate limit to messages that need no call of the API. The API itself counts its calls. */
   async admit(message: JSONRPCRequest, token: string): Promise<void> {
     const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
     if (typeof name === 'string' && reachesApi(name)) return;

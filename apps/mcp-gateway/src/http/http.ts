@@ -72,7 +72,8 @@ function receiveModern(
   const { headers, body } = request;
   const { revision } = classification;
   if (!modernVersions.some((known) => known === revision)) {
-    // Name only modern versions: older ones are negotiated by initialize, and server/discover names the same.
+    // Name only modern versions. A client negotiates older versions with `initialize`. `server/discover`
+    // names the same modern versions.
     const supported = [...modernVersions];
     const error = new UnsupportedProtocolVersionError({ supported, requested: revision ?? 'unknown' });
     return refuse(reply, 400, error, idOf(body));
@@ -147,7 +148,7 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOp
       method: [...otherMethods],
       url,
       config,
-      // A client whose POST was rejected tries GET next, and shows its error text.
+      // A client whose POST was rejected tries GET next, and shows the error text of the GET response.
       onRequest: async (request) =>
         request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
       handler: (_request, reply) =>

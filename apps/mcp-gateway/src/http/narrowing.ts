@@ -17,8 +17,8 @@ export type Mode = (typeof modes)[number];
 /** The tools that a connection may list and call. The API's authorization check applies in addition. */
 export interface View extends Bounds {
   /**
-   * A cache key, equal for views that list the same tools. It contains no project, because the list does not
-   * depend on which one it is.
+   * A cache key, equal for views that list the same tools. The key does not contain the project, because the
+   * tool list is the same for every project.
    */
   readonly key: string;
   readonly mode: Mode;
@@ -26,7 +26,10 @@ export interface View extends Bounds {
   readonly isOpen: boolean;
   readonly isReadonly: boolean;
   readonly showsOutput: boolean;
-  /** True if tools name the views of their results to a client that does not declare support for them. */
+  /**
+   * True if the tool list names the HTML views that render results, even to a client that does not declare
+   * support for views.
+   */
   readonly showsApps: boolean;
   allows(tool: AnyTool): boolean;
   /** True if the tool is in the list. */
@@ -140,7 +143,10 @@ export function viewOf(given: Parameters): View {
   };
 }
 
-/** The parameters. Each can also be sent as a header. */
+/**
+ * The names of the query parameters that restrict a connection. A client can send each parameter as a header
+ * instead.
+ */
 const parameters = [
   'toolsets',
   'tools',
@@ -153,7 +159,7 @@ const parameters = [
 ] as const;
 const headerPrefix = 'x-mcp-';
 const headerNames = parameters.map((name) => name.toLowerCase());
-/** The parameters as header names. */
+/** The names of the headers that restrict a connection. */
 export const narrowingHeaders = headerNames.map((name) => `${headerPrefix}${name}`);
 const ofHeader = new Map(parameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]));
 
@@ -177,7 +183,7 @@ function given(query: string, headers: IncomingHttpHeaders): Parameters {
     inUrl.add(name);
     found[name] = value;
   }
-  // A fixed order, so that equal views share a cache entry.
+  // Return the parameters in a fixed order, so that equal views share a cache entry.
   return Object.fromEntries(
     parameters.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])),
   );

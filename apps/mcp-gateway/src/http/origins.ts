@@ -1,6 +1,6 @@
 /**
  * Rejects requests from foreign web pages, and from host names that resolve to this machine (DNS rebinding).
- * Neither may use a token stored here.
+ * Neither may use a token that is stored on this machine.
  */
 import { forbidden } from '@muster/registry';
 import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';

@@ -44,7 +44,10 @@ export function textOfReply({ message }: Reply): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{"tools":${text}${rest === '}' ? '' : ','}${rest}}`;
 }
 
-/** HTTP status of protocol errors in the modern revision. Older revisions answer them with 200. */
+/**
+ * HTTP status of protocol errors in the modern revision. In older revisions, responses with protocol errors
+ * have status 200.
+ */
 const unheardStatus: Readonly<Record<number, number>> = {
   [ProtocolErrorCode.ParseError]: 400,
   [ProtocolErrorCode.InvalidRequest]: 400,

@@ -36,7 +36,10 @@ export class Waiting {
     this.#ofMember = Math.max(mostWaitingOfToken, Math.ceil(mostInAll / 4));
   }
 
-  /** Reserves a place, and returns the function that releases it. Throws 429 if a limit is reached. */
+  /**
+   * Reserves a slot for a long poll, and returns the function that releases the slot. Throws 429 if a limit
+   * is reached.
+   */
   take({ token, ids }: Waiter): () => void {
     const own = { key: `token ${token}`, most: mostWaitingOfToken };
     const member = { key: `member ${ids?.memberId ?? token}`, most: this.#ofMember };

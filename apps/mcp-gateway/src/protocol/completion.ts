@@ -20,7 +20,7 @@ const most = 100;
 
 interface Found {
   readonly values: readonly string[];
-  /** True if there may be more values beyond those examined. */
+  /** True if records that were not examined may contain more values. */
   readonly goesOn: boolean;
 }
 

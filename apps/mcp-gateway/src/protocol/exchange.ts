@@ -38,8 +38,8 @@ const Issues = z.array(
 type SdkIssue = z.output<typeof Issues>[number];
 
 /**
- * Describes an issue of the SDK in words. The SDK omits the value, so only its message shows that the value
- * was missing.
+ * Describes a validation issue from the SDK in words. The SDK omits the value, so only the issue's message
+ * shows that the value was missing.
  */
 const wordsOf = (issue: SdkIssue): string =>
   issueWords({

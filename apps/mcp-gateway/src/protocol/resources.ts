@@ -71,7 +71,7 @@ async function storiesAtHand(session: Session): Promise<{ key: string; title?: s
   return [...new Set(own.flatMap(({ storyKey }) => storyKey ?? []))].map((key) => ({ key }));
 }
 
-/** Lists each of these stories and its spec. */
+/** Lists the resources of the stories that the caller is likely to need: each story and its spec. */
 export async function listResources(session: Session): Promise<Resource[]> {
   const stories = await storiesAtHand(session).catch((failure: unknown) => {
     // A connection whose restrictions forbid the call lists no resources.

@@ -58,7 +58,7 @@ interface List {
  */
 const lists = new LRUCache<string, List>({
   ...{ max: 64, maxSize: 32 * 1_024 * 1_024 },
-  // The texts contain characters beyond Latin-1, so each character takes two bytes.
+  // The JSON texts of tool lists contain characters beyond Latin-1, so each character takes two bytes.
   sizeCalculation: ({ tools }) => 2 * (textOf(tools)?.length ?? 0) + 1,
 });
 const textOfTools = new WeakMap<readonly Tool[], string>();

@@ -51,7 +51,9 @@ function isAbout(uri: string, { kind, subject }: Event): boolean {
   return ref !== undefined && (ref === subject.id || ref === subject.key?.toLowerCase());
 }
 
-/** Filters the named resources: the connection may read them, and their changes can be observed. */
+/**
+ * Returns those of the requested resources that the connection may read and whose changes can be observed.
+ */
 function honoredIn({ params }: JSONRPCRequest, view: View): string[] {
   const { notifications } = (params ?? {}) as { notifications?: { resourceSubscriptions?: unknown } };
   const named: unknown = notifications?.resourceSubscriptions;
@@ -96,7 +98,7 @@ export async function listen({
     const executions = uris.filter((uri) => executionIn(uri) !== undefined);
     const others = uris.filter((uri) => executionIn(uri) === undefined);
     const told = others.length === 0 ? undefined : await openAt(follow, until);
-    // The watches start before the client gets its response, so that no event in between is lost.
+    // Start to watch the executions before the client gets its response, so that no later event is lost.
     const watches = await Promise.all(executions.map((uri) => watchExecution(uri, calls(until), until)));
     const asked = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
     for (const name of ['mcp-protocol-version', 'mcp-method']) {

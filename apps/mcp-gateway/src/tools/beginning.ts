@@ -10,8 +10,8 @@ const { context } = registry.storyCollaboration;
 const { list } = registry.comments;
 
 /**
- * Sections that are left out. The result has the execution already; storyCollaboration_context returns the
- * others.
+ * Sections of the context that are left out. The result already contains the execution. A client reads the
+ * other sections with storyCollaboration_context.
  */
 const untold: ReadonlySet<string> = new Set(['execution', 'policy', 'recentActivity']);
 const told = contextSections.filter((section) => !untold.has(section));
@@ -107,13 +107,13 @@ export async function withContext(steps: Steps, storyId: string, begun: Answer):
   const known = decisions.length === 0 ? begun : { ...begun, decisions };
   const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known) - bytesOf(parts) - roomForWords);
   const all = await steps.look(context, { storyId, include: told, maxBytes });
-  // Requested changes include the open threads.
+  // If changes were requested, the section `rework` already includes the open threads.
   const isTold = (section: string): boolean =>
     !untold.has(section) && (section !== 'openThreads' || all['rework'] === null);
   const cut = joinCuts(parts, cutOfContext(all, storyId), storyId);
   return {
     ...known,
-    // `cut` precedes the context, because it explains how to read it.
+    // `cut` precedes the context, because it explains how to read the rest of the context.
     ...(cut !== undefined && { cut }),
     context: Object.fromEntries(Object.entries(all).filter(([section]) => isTold(section))),
   };

@@ -74,7 +74,7 @@ export interface Steps {
   readonly look: Step;
   /** Like `look`, but returns the whole result. Use it for values that later steps read or write again. */
   readonly lookWhole: Step;
-  /** Performs a write. If a later write fails, the error includes this one's result. */
+  /** Performs a write. If a later write fails, the error includes the result of this write. */
   readonly take: Step;
   /** Runs `work`. If it is refused, runs `undo` and throws the refusal as if nothing had been done. */
   readonly orUndo: (work: () => Promise<Answer>, undo: () => Promise<unknown>) => Promise<Answer>;

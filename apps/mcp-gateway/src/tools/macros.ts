@@ -32,9 +32,9 @@ const hold = async (look: Steps['look'], grip: Grip): Promise<Held> =>
   Held.parse(await look(renew, { executionId: grip.executionId, leaseToken: grip.leaseToken }));
 
 /**
- * Renews the lease before work that ends it; undefined if the lease has already ended. An earlier attempt of
- * this same call may have ended it. Its last step then replays the earlier result, and refuses any other
- * call.
+ * Renews the lease before work that ends it. Returns undefined if the lease has already ended, possibly by an
+ * earlier attempt of this same call. The last step of the call then replays the earlier result; the API
+ * refuses the last step of any other call.
  */
 const holdToEnd = ({ lookWhole }: Steps, grip: Grip) =>
   hold(lookWhole, grip).catch((failure: unknown) => {
@@ -61,7 +61,10 @@ const Seen = z.object({
   execution: context.result.shape.execution,
   readiness: context.result.shape.readiness.unwrap(),
 });
-/** Enough for any story. The model never sees this result. */
+/**
+ * The size limit in bytes for reading a story, which is large enough for any story. The model never sees this
+ * result.
+ */
 const seenBytes = 1024 * 1024;
 
 /**
@@ -73,7 +76,10 @@ const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =
 
 const Acquired = acquire.result.pick({ execution: true, leaseToken: true });
 
-/** Clients and proxies abort longer calls. A larger value is reduced to this one, as with lease durations. */
+/**
+ * The longest wait of one call in seconds, because clients and proxies abort longer calls. A larger value of
+ * the caller is reduced to this limit.
+ */
 const mostWaitSeconds = 25;
 
 export const macros: readonly MacroTool[] = [
@@ -240,8 +246,8 @@ export const macros: readonly MacroTool[] = [
       const end = () => steps.take(handoff, offer);
       const now = await holdToEnd(steps, written);
       if (now === undefined) return end();
-      // Without a checkpoint the API refuses the handoff; this call validates the addressee before one is
-      // written.
+      // Without a checkpoint the API refuses the handoff. Call it anyway, so that the API validates the
+      // addressee before a checkpoint is written.
       if (now.execution.checkpoint === null)
         await steps.look(handoff, offer).catch((failure: unknown) => {
           if (!(failure instanceof MusterError) || failure.reason !== 'checkpoint_required') throw failure;

@@ -23,9 +23,11 @@ export const isMeaning = (term: string): boolean => term.startsWith('=');
 const sorts = Object.entries({ thing: things, deed: { ...looks, ...changes } });
 const phrasesOf = (key: string, row: string): string[] => [key, ...row.split(', ')];
 
-/** The meanings of phrases, by their stems and then by each spelling. */
+/**
+ * The meanings of phrases. The outer key is the phrase's word stems, and the inner key is the exact spelling.
+ */
 type Table = Map<string, Map<string, Set<string>>>;
-/** All phrases of the vocabulary, and only the product's own terms. */
+/** `ofAll` contains all phrases of the vocabulary. `ofOurs` contains only the product's own terms. */
 const ofAll: Table = new Map();
 const ofOurs: Table = new Map();
 for (const [sort, rows] of sorts)

@@ -54,7 +54,7 @@ const words: Readonly<Record<string, string>> = {
 /** Parameters whose description here replaces the contract's. */
 const replacing: ReadonlySet<string> = new Set(['runId', 'outcome', 'directedTo', 'labels', 'baseVersion']);
 
-/** Returns the schema with these descriptions added. */
+/** Returns the schema with the parameter descriptions of this file added. */
 export function withParameterWords(schema: ObjectSchema): ObjectSchema {
   const properties = Object.entries(schema.properties).map(([name, property]) => {
     const own = replacing.has(name) ? undefined : property.description;

@@ -14,7 +14,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { type AnyTool } from './toolbox.ts';
 
-/** The part of a token's identity that determines what it sees. */
+/** The part of a token's identity that determines which tools it sees. */
 export interface Identity {
   readonly token: TokenFacts;
   /**

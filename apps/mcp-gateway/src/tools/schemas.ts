@@ -88,7 +88,7 @@ export function repeatsName(words: string, name: string): boolean {
 }
 
 /**
- * The largest limits that are described. Callers rarely exceed higher ones, and the error then names the
+ * Limits up to these values are described. Callers rarely exceed higher limits, and the error then names the
  * limit.
  */
 const mostTold = { '': 999_999, ' characters': 40, ' items': 20 } as const;
@@ -113,7 +113,10 @@ const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems, 
 /** The only format that every vendor supports and that models get wrong without it. */
 const toldFormat = 'date-time';
 
-/** Longer enums cost too many tokens; the error for a wrong value lists them all. */
+/**
+ * Maximum number of enum values that a description lists. A longer list costs too many tokens; the error for
+ * a wrong value lists all values.
+ */
 const mostValues = 12;
 
 /** Returns true for a default that is equivalent to omitting the parameter. */
@@ -139,7 +142,7 @@ function meaningOf(schema: JsonSchema): string | undefined {
   const { description, format } = schema;
   const ref = schema['x-muster-ref'];
   if (typeof ref === 'string') return refWords[ref];
-  // The contract describes every id in the same words.
+  // Omit the contract's description of an id, because it is the same for every id.
   if (format === 'uuid' && description?.startsWith('UUID') === true) return undefined;
   return description === undefined ? undefined : firstClause(description);
 }

@@ -64,7 +64,8 @@ describe('a search', () => {
     expect(missed.slice(6)).toEqual([]);
   });
 
-  // docs/decisions/mcp.md describes how each set was made, and how many questions find their operation.
+  // docs/decisions/mcp.md describes how each set of questions was made, and for how many questions the search
+  // finds the operation.
   it.each([
     ['blind', 60],
     ['later', 45],

@@ -67,8 +67,8 @@ index.addAll(
 );
 
 /**
- * Weight of operations with the other effect. It is higher if a change is wanted, because a read may name the
- * record to change.
+ * Score factor for operations whose effect (read or write) differs from the wanted one, by the wanted effect.
+ * The factor is higher if a change is wanted, because a read may name the record to change.
  */
 const otherEffect = { read: 0.6, write: 0.8 } as const;
 

@@ -24,8 +24,8 @@ const assumed: NonNullable<Tool['annotations']> = {
 };
 
 /**
- * Returns the hints that differ from these defaults. For a read, `destructiveHint` and `idempotentHint` have
- * no meaning.
+ * Returns the hints that differ from the protocol's defaults. For a read, `destructiveHint` and
+ * `idempotentHint` have no meaning.
  */
 function hintsThatTell(annotations: Tool['annotations'] = {}): Tool['annotations'] {
   const { readOnlyHint, openWorldHint } = annotations;

@@ -22,7 +22,8 @@ export const answerBytes = 10_000;
 export interface Shown {
   readonly tool: Tool;
   /**
-   * The tool without its projectId parameter, which the connection fills in; the same tool if it has none.
+   * The tool without its projectId parameter, which the connection fills in. If the tool has no projectId
+   * parameter, this is the unchanged tool.
    */
   readonly withoutProject: Tool;
 }
@@ -119,7 +120,10 @@ export const annotationsOf = ({ effect, idempotent, destructive }: Operation): T
   openWorldHint: false,
 });
 
-/** The parameter that limits the size of a result, for operations without one of their own. */
+/**
+ * The parameter that limits the size of a result. Operations that have their own `maxBytes` parameter do not
+ * get it.
+ */
 const maxBytes: JsonSchema = { type: 'integer' };
 /** The parameter that continues reading a text or list that was cut. */
 const part: JsonSchema = { type: 'string' };

@@ -17,7 +17,10 @@ export interface NamedAtForge {
  */
 const gitlabStates = { success: 'success', pending: 'pending', failure: 'pending' } as const;
 
-/** The states of a GitHub App's check runs. A pending one is in progress. */
+/**
+ * The fields of a GitHub App's check run for each state of Muster's status. GitHub has no pending check runs,
+ * so a pending status becomes a check run in progress.
+ */
 const runOf = {
   success: { status: 'completed', conclusion: 'success' },
   pending: { status: 'in_progress' },
@@ -66,7 +69,7 @@ export function statusRequest(
   return { url, body: JSON.stringify(said) };
 }
 
-/** Answers the API URL of a repository. The paths of all other requests begin with it. */
+/** Returns the API URL of a repository. The paths of all other requests begin with it. */
 export const repositoryUrlAt = ({ kind, baseUrl, externalId, fullName }: NamedAtForge): string =>
   kind === 'gitlab'
     ? `${forgeApiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}`

@@ -52,7 +52,7 @@ describe('the token of an installation of a GitHub App', () => {
     refusal = 403;
     expect(await send()).toMatchObject({ status: 403 });
     expect(await authorize(connection('one', ours))).toMatchObject({ authorization: 'Bearer token 8' });
-    // A token that is not in the cache belongs to the caller.
+    // The request carries no installation token from the cache, so the refusal is returned unchanged.
     refusal = 401;
     const own = { method: 'POST', url: 'https://api.github.com/statuses', headers: {} } as const;
     expect(await askBy(own)).toMatchObject({ status: 401 });

@@ -19,7 +19,7 @@ export interface Called {
   readonly credentials: string | undefined;
 }
 
-/** Answers the headers that authenticate a call. */
+/** Returns the headers that authenticate a call. */
 export type Authorize = (called: Called) => Promise<Readonly<Record<string, string>>>;
 
 /** The headers of every request. */
@@ -50,7 +50,7 @@ export function credentialsOf(text: string | undefined): ForgeCredentials {
 }
 
 /**
- * Answers the cache key of a token. Another organization may configure the same app and repository with any
+ * Returns the cache key of a token. Another organization may configure the same app and repository with any
  * key, and only GitHub can verify that key. So a cached token is used only for the same connection and
  * credentials.
  */

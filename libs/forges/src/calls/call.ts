@@ -41,7 +41,7 @@ const afterRefusalMillis = 15 * 60_000;
 const usualPatienceMillis = 60_000;
 
 /**
- * Answers the time until which the forge asks clients to wait; null if it does not ask. It reads the
+ * Returns the time until which the forge asks clients to wait; null if it does not ask. It reads the
  * rate-limit headers of GitHub, GitLab and Gitea, or GitHub's error text.
  */
 export function patienceOf(answer: ForgeAnswer, now: number): string | null {
@@ -77,7 +77,7 @@ function wordsOf({ text }: ForgeAnswer): string {
   }
 }
 
-/** Answers the response if it is successful or 304. Throws ForgeRefusal otherwise. */
+/** Returns the response if it is successful or 304. Throws ForgeRefusal otherwise. */
 export function expectGood(url: string, answer: ForgeAnswer, now = Date.now()): ForgeAnswer {
   const { status } = answer;
   if ((status >= 200 && status < 300) || status === 304) return answer;

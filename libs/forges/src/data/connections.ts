@@ -41,8 +41,8 @@ export const connections = record('forge_connections', 'c', {
 export type ConnectionRow = RowOf<typeof connections>;
 
 /**
- * Shows the newer of two failures: that of calls to the forge, or that of its deliveries. Each one is cleared
- * when the same action succeeds again.
+ * Converts a row to the connection that callers see. Of the last failed call to the forge and the last failed
+ * delivery, only the newer failure is shown. A success of the same kind clears a failure.
  */
 export function toConnection(row: ConnectionRow): ForgeConnection {
   const { last_error: calling, delivery_error: receiving } = row;
@@ -74,18 +74,23 @@ export const credentialsOwner = (organizationKey: Buffer, connectionId: string):
   organizationKey,
   name: `forge ${connectionId} credentials`,
 });
-/** Answers the owner of the ticket in the URL of the page that creates a GitHub App. */
+/**
+ * Returns the name and key by which the ticket in the URL of the page that creates a GitHub App is encrypted.
+ */
 export const ticketOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} ticket`,
 });
-/** Answers the owner of the code of a created GitHub App, until its keys are fetched. */
+/**
+ * Returns the name and key by which the code of a created GitHub App is encrypted. The code is stored until
+ * the app's keys are fetched.
+ */
 export const codeOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} code`,
 });
 
-/** Answers the start time of the transaction. */
+/** Returns the start time of the transaction. */
 export const transactionTime = async (db: Db): Promise<string> =>
   (await db.one(sql<{ at: string }>`select now() as at`)).at;
 
@@ -130,7 +135,7 @@ export const noteDelivery = (connectionId: string): Query<unknown> =>
      where ${of()} and id = ${connectionId} and (last_delivery_at is null or last_delivery_at < now() - interval '5 seconds')`;
 
 /**
- * Stores that a delivery cannot be read. Answers true for the first failure since the last readable delivery.
+ * Stores that a delivery cannot be read. Returns true for the first failure since the last readable delivery.
  */
 export async function noteUnreadable(db: Db, connectionId: string, failure: ForgeFailure): Promise<boolean> {
   const isThis = sql.part`${of()} and id = ${connectionId}`;

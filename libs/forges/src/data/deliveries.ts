@@ -42,7 +42,7 @@ export interface Arrived {
 }
 
 /**
- * Stores a delivery and answers its id; undefined if it was received before. A repeated delivery that was
+ * Stores a delivery and returns its id; undefined if it was received before. A repeated delivery that was
  * ignored or failed is processed again.
  */
 export const insertDelivery = async (
@@ -62,7 +62,7 @@ export const insertDelivery = async (
   )?.id;
 
 /**
- * The prefix of the delivery id of an answer: Muster stores the forge's answers to its own requests among the
+ * The prefix of the ids of stored answers. Muster stores the forge's answers to its own requests among the
  * deliveries.
  */
 export const askedId = 'asked ';
@@ -80,7 +80,7 @@ export interface Unread {
   readonly receivedAt: string;
 }
 
-/** Locks a delivery. Answers undefined if it or its connection was deleted. */
+/** Locks a delivery. Returns undefined if it or its connection was deleted. */
 export const lockDelivery = (db: Db, id: string): Promise<Unread | undefined> =>
   db.find(
     sql<Unread>`select d.connection_id as "connectionId", d.delivery_id as "deliveryId", c.kind, c.app_id as "appId", d.event, d.trust, d.payload, d.received_at as "receivedAt"

@@ -5,8 +5,8 @@ import { branchOfWork, storyNumbersIn } from '../rules/keys.ts';
 import { type LinkedRepository } from './repositories.ts';
 
 /**
- * The ways of identification, most reliable first. A story's key only links, because branches of other work
- * may contain it too.
+ * The ways to find the execution of a fact, most reliable first. A match by a story's key only links, because
+ * branches of other work may contain the key too.
  */
 export const ways = ['trailer', 'branchOfWork', 'handedIn', 'branch', 'storyKey'] as const;
 export type Way = (typeof ways)[number];
@@ -26,24 +26,29 @@ export interface SeenPull {
 export interface Candidate {
   readonly id: string;
   readonly way: Way;
-  /** The id of its story or group. */
+  /** The id of the execution's story or delivery group. */
   readonly targetId: string;
-  /** The pull request with which it was submitted. */
+  /** The pull request with which the work was submitted. */
   readonly handedIn: { readonly number: number; readonly url: string } | null;
-  /** The branch into which its work will be merged, if known. */
+  /** The branch into which the execution's work will be merged, if known. */
   readonly base: string | null;
   readonly seen: SeenPull | null;
-  /** True if its pull request was closed without a merge. */
+  /** True if the execution's pull request was closed without a merge. */
   readonly isClosed: boolean;
 }
 
 type Row = Omit<Candidate, 'way'> & { readonly way: number };
 
-/** Answers all notations of a branch, because an earlier version stored branches in other notations. */
+/**
+ * Returns all forms in which a branch name may be stored. An earlier version of Muster stored names with a
+ * prefix such as `refs/heads/`.
+ */
 const namesOf = (branch: string | null): string[] =>
   branch === null ? [] : ['', 'refs/heads/', 'refs/remotes/origin/', 'origin/'].map((ref) => ref + branch);
 
-/** Finds all executions that any of the ways identifies. Of one story or group the newest comes first. */
+/**
+ * Finds all executions that a fact may concern. The executions of one story or group are sorted newest first.
+ */
 export async function findCandidates(
   db: Db,
   { id: repositoryId, projectId, projectKey }: LinkedRepository,
@@ -54,7 +59,8 @@ export async function findCandidates(
   const branch = isForeign ? null : fact.branch;
   const branches = namesOf(branch);
   const trailers = isForeign ? [] : fact.trailers;
-  // A push can also contain commits of other work: merged work, or a branch on which this one is based.
+  // A push can also contain commits of other work: merged work, or the branch on which the pushed branch is
+  // based.
   const work = branchOfWork(branch, projectKey);
   const numbers = isForeign || url === null ? [] : storyNumbersIn(projectKey, branch, fact.title);
   const rows = await db.all(
@@ -98,7 +104,7 @@ export async function findCandidates(
 }
 
 /**
- * Answers the keys for which a parked fact about this execution may wait; undefined if the execution was
+ * Returns the keys for which a parked fact about this execution may wait; undefined if the execution was
  * deleted.
  */
 export const keysOfExecution = (

@@ -3,7 +3,7 @@ import { type Db, newId, of, organization, type Query, sql } from '@muster/drive
 import { type Trust } from '@muster/registry';
 import { type Fact, factKey } from '../rules/fact.ts';
 
-/** Stores a fact that waits. A repeated fact is stored once. */
+/** Stores a parked fact, which waits for its execution. A repeated fact is stored once. */
 export const parkFact = (
   repositoryId: string,
   fact: Fact,
@@ -24,7 +24,7 @@ interface ParkedFact {
 
 const mostAtOnce = 200;
 
-/** Finds the facts that wait for one of these keys, in the order of their time. */
+/** Finds the parked facts that wait for any of the keys, oldest first. */
 export const findParked = (
   db: Db,
   repositoryIds: readonly string[],
@@ -40,9 +40,9 @@ export const forgetParked = (ids: readonly string[]): Query<unknown> =>
   sql`delete from forge_facts where ${of()} and id = any (${ids}::uuid[])`;
 
 /**
- * Requests a job that processes waiting facts of a project with a linked repository. It is requested even if
- * nothing waits yet, because a fact that is being processed now may be parked after this transaction. The job
- * waits for that one.
+ * Requests a job that processes the parked facts of a project with a linked repository. The job is requested
+ * even if nothing is parked yet, because another transaction may be parking a fact now. The job waits for
+ * that transaction.
  */
 export const askForReplay = (projectId: string, executionId: string): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload)

@@ -8,14 +8,14 @@ export interface Pull {
   readonly executionId: string;
   readonly repositoryId: string;
   readonly isOpen: boolean;
-  /** The number of the pull request that this one replaced. */
+  /** The number of the pull request that was replaced by this pull request. */
   readonly replaces: number | null;
   /** The head of the work, if the fact contains it. `at` is the time of that fact. */
   readonly head: { readonly sha: string; readonly at: string } | null;
 }
 
 /**
- * Stores the pull request of the work as a fact describes it. Answers the head if it changed, and null
+ * Stores the pull request of the work as a fact describes it. Returns the head if it changed, and null
  * otherwise.
  */
 export const notePull = async (
@@ -24,7 +24,7 @@ export const notePull = async (
   { number, url, branch: factBranch, isForeign }: Fact,
 ): Promise<string | null> => {
   const { sha = null, at = null } = head ?? {};
-  // A branch of another repository may have the same name as one here.
+  // The branch of a fork may have the same name as a branch of this repository, so the name is not stored.
   const branch = isForeign ? null : factBranch;
   const isSame = sql.part`t.repository_id = excluded.repository_id`;
   const { head: now, before } = await db.one(
@@ -44,7 +44,7 @@ export const notePull = async (
   return now === before ? null : now;
 };
 
-/** Answers the head of a pull request of a linked repository, if it is known to contain work. */
+/** Returns the head of a pull request of a linked repository, if it is known to contain work. */
 export const headOfPull = async (db: Db, repositoryId: string, number: number): Promise<string | undefined> =>
   (
     await db.find(
@@ -63,7 +63,7 @@ export const insertCheck = (
      values (${organization}, ${repositoryId}, ${sha}, ${name}, ${at}, ${state}, ${trust}) on conflict do nothing`;
 
 /**
- * Answers the stored check reports of a linked repository's commit as `name state`. Only the newest report of
+ * Returns the stored check reports of a linked repository's commit as `name state`. Only the newest report of
  * each name is included.
  */
 export const knownChecks = async (

@@ -19,7 +19,7 @@ const mostDays = 90;
 const mostInTurn = 1_000;
 const mostOfConnection = 100;
 
-/** The condition for pull requests `p` that must be polled. It uses the index on open ones. */
+/** The condition for pull requests `p` that must be polled. It uses the index on open pull requests. */
 const isQuiet: Part = sql.part`p.is_open and p.number is not null
   and p.heard_at between now() - make_interval(days => ${sql.literal(mostDays)}) and now() - make_interval(mins => ${sql.literal(quietMinutes)})`;
 
@@ -39,8 +39,8 @@ export const quietPulls = (): Query<{ orgId: string; executionId: string }> =>
     where q.nth <= ${sql.literal(mostOfConnection)} order by q.heard_at limit ${sql.literal(mostInTurn)}`;
 
 /**
- * Requests a poll of each pull request that still needs one. It counts as a delivery, so that no other round
- * requests it again.
+ * Requests a poll of each pull request that still needs one. The poll counts as a delivery, so that no other
+ * round requests it again.
  */
 export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
   sql`with asked as (
@@ -50,7 +50,7 @@ export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
     select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', a.execution_id) from asked a`;
 
 /**
- * Requests a poll of an open pull request of a repository, if its forge can be called. Answers the number of
+ * Requests a poll of an open pull request of a repository, if its forge can be called. Returns the number of
  * executions in it.
  */
 export const askAboutNumber = async (db: Db, repositoryId: string, number: number): Promise<number> =>
@@ -79,7 +79,7 @@ export interface AskedPull extends Callee {
 }
 
 /**
- * Reads a pull request to poll. Answers undefined if it is closed, its work is completed, or its forge cannot
+ * Reads a pull request to poll. Returns undefined if it is closed, its work is completed, or its forge cannot
  * be called.
  */
 export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | undefined> =>

@@ -59,7 +59,7 @@ export const findLink = (db: Db, projectId: Id, link: NamedLink): Promise<Reposi
        where ${of('r')} and r.project_id = ${projectId} and ${isNamed(link)} for no key update`,
   );
 
-/** Locks the project, so that concurrent calls cannot exceed the limit of links. Answers its id. */
+/** Locks the project, so that concurrent calls cannot exceed the limit of links. Returns its id. */
 export const lockProjectForLink = (db: Db, projectId: Id): Promise<{ id: string }> =>
   db.get(
     sql<{
@@ -136,7 +136,7 @@ export const lockLinkedOfProject = (db: Db, projectId: string): Promise<LinkedRe
        where ${of('r')} and r.project_id = ${projectId} order by r.id for no key update of r`,
   );
 
-/** Answers the current and former addresses of all repositories of a project. */
+/** Returns the current and former addresses of all repositories of a project. */
 export const addressesOfProject = async (db: Db, projectId: string): Promise<RepositoryAddresses[]> => {
   const rows = await db.all(
     sql<{

@@ -48,8 +48,8 @@ const storiesOf = sql.part`array(
     and m.group_id = e.target_id and m.open)`;
 
 /**
- * Reads the forge of a head and the work at it. Answers undefined if there is no such work any more, or the
- * forge cannot be called.
+ * Reads the forge of a head and the work at the head. Returns undefined if the head has no open work any
+ * more, or the forge cannot be called.
  */
 export async function readHead(
   db: Db,
@@ -76,7 +76,7 @@ export async function readHead(
 const holdSeconds = 45;
 
 /**
- * Acquires a head for the job of this outbox row and answers the last sent status; undefined while another
+ * Acquires a head for the job of this outbox row and returns the last sent status; undefined while another
  * job holds it.
  */
 export const holdHead = (
@@ -139,7 +139,10 @@ export const askForStatusOfStory = (storyId: string): Query<unknown> =>
 
 const soon = sql.part`now() + interval '5 seconds'`;
 
-/** Requests a check of all heads, if any is open. Requests within a few seconds result in one check. */
+/**
+ * Requests a job that checks all heads, if any pull request is open. Requests within a few seconds result in
+ * one job.
+ */
 export const askForLook = (projectId: string | null): Query<unknown> =>
   sql`insert into outbox (org_id, id, topic, payload, dispatch_after)
      select ${organization}, ${newId()}, 'forge.statuses', '{}', ${soon}

@@ -12,10 +12,10 @@ export interface ForgesSetUp {
   readonly baseUrl: string;
 }
 
-/** Answers the path of a connection's webhook. */
+/** Returns the path of a connection's webhook. */
 export const hookPath = (connectionId: string): string => `/hooks/forges/${connectionId}`;
 
-/** Answers the path of the page that creates a GitHub App for the connection. */
+/** Returns the path of the page that creates a GitHub App for the connection. */
 export const appPath = (connectionId: string): string => `${hookPath(connectionId)}/app`;
 
 const ticketMinutes = 60;
@@ -67,7 +67,7 @@ export const noCredentials = {
   app_url: null,
 } as const;
 
-/** Answers the values to enter at the forge again, for a call that is repeated with its Idempotency-Key. */
+/** Returns the values to enter at the forge again, for a call that is repeated with its Idempotency-Key. */
 export async function setupAgain(db: Db, setUp: ForgesSetUp, connection: ConnectionRow): Promise<ForgeSetup> {
   const organizationKey = await getOrganizationKey(db);
   const secret = setUp.seals.open(secretOwner(organizationKey, connection.id), connection.secret);

@@ -34,7 +34,8 @@ export const update = (setUp: ForgesSetUp) =>
         { name, baseUrl: baseUrl === undefined ? undefined : bareUrl(baseUrl) },
         at,
       );
-      // The credentials belong to the forge, so they are not sent to another one that replaces it.
+      // The credentials belong to the old forge, so they are deleted if the address changes and the caller
+      // gives no new credentials.
       const isElsewhere = changed.base_url !== connection.base_url && credentials === undefined;
       const given = isElsewhere && connection.credentials_kind !== null ? null : credentials;
       const fresh = rotateSecret ? freshSecret(setUp, connection, organizationKey) : undefined;

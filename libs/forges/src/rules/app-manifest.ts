@@ -38,13 +38,13 @@ export const manifestOf = ({ connectionId, baseUrl, webhookUrl, redirectUrl }: A
 });
 
 /**
- * Answers whether the name is valid for a GitHub organization. Invalid names must not become part of a URL.
+ * Returns true if the name is valid for a GitHub organization. Invalid names must not become part of a URL.
  */
 export const isOrganizationName = (name: string): boolean =>
   /^[a-z\d](?:[a-z\d]|-(?=[a-z\d])){0,38}$/i.test(name);
 
 /**
- * Answers the URL to which the form posts: that of an organization, or of the person who is signed in at
+ * Returns the URL to which the form posts: that of an organization, or of the person who is signed in at
  * GitHub.
  */
 export const newAppUrl = (forgeUrl: string, organization: string | undefined, state: string): string =>

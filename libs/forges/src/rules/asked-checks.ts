@@ -11,8 +11,8 @@ export interface CheckDelivery {
 }
 
 /**
- * A request for checks, with its path below the repository's URL, and the reader of its answer. The reader
- * throws a ZodError for an invalid answer.
+ * A request for the checks of a commit: the path below the repository's URL, and the function that reads the
+ * answer. `read` throws a ZodError for an invalid answer.
  */
 export interface ChecksQuestion {
   readonly path: string;
@@ -114,8 +114,8 @@ const pipelines = (sha: string): ChecksQuestion => ({
     Pipelines.parse(answer).map((pipeline) => pipelineDelivery(pipeline, repository)),
 });
 /**
- * The pipeline of a trial merge has a commit that is not the head. It counts for the head as long as it is
- * the newest one.
+ * The request for the pipelines of a merge request. A pipeline of a trial merge runs on a commit that is not
+ * the head. It counts for the head as long as it is the newest pipeline.
  */
 const trialPipelines = (_sha: string, number: number): ChecksQuestion => ({
   path: `/merge_requests/${number}/pipelines?per_page=100`,
@@ -133,6 +133,6 @@ const questions: Readonly<Record<ForgeKind, readonly ((sha: string, number: numb
   forgejo: [actionRuns, statuses],
 };
 
-/** Answers the requests for the checks of a pull request's head. */
+/** Returns the requests for the checks of a pull request's head. */
 export const checksQuestions = (kind: ForgeKind, sha: string, number: number): readonly ChecksQuestion[] =>
   questions[kind].map((question) => question(encodeURIComponent(sha), number));

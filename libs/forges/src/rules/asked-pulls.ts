@@ -7,7 +7,7 @@ import { PullRequest, Repository } from './pull-requests.ts';
 export interface AsDelivered {
   readonly event: string;
   readonly payload: object;
-  /** The values that identify the content, so that a repeated answer is recognized. */
+  /** The values that identify the content of an answer, so that a repeated answer is recognized. */
   readonly says: readonly (string | null)[];
   readonly isOpen: boolean;
   readonly hasConflict: boolean;
@@ -23,7 +23,8 @@ const Pull = PullRequest.extend({
 function pullAsDelivered(payload: unknown): AsDelivered {
   const pull = Pull.parse(payload);
   const isOpen = pull.state !== 'closed';
-  // Gitea uses other names for actions, but both readers accept `edited`.
+  // Gitea uses other action names in its deliveries, but the readers of both GitHub and Gitea accept
+  // `edited`.
   const action = isOpen ? 'edited' : 'closed';
   return {
     event: 'pull_request',

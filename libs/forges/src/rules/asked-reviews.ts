@@ -21,13 +21,13 @@ const Reviews = z.array(
   }),
 );
 
-/** A delivery, and the values that distinguish it from others. */
+/** A delivery of a review. `says` has the values that distinguish it from other deliveries. */
 export interface ReviewDelivery extends CheckDelivery {
   readonly says: readonly unknown[];
 }
 
 /**
- * Answers the official reviews that contain a verdict. `pullPayload` is the pull request as it would be
+ * Returns the official reviews that contain a verdict. `pullPayload` is the pull request as it would be
  * delivered.
  */
 export const reviewsAsDelivered = (answer: unknown, pullPayload: object): ReviewDelivery[] =>

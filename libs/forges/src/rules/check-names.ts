@@ -1,7 +1,7 @@
 /**
- * The names of checks. Each suite, run and pipeline has a name with the forge's id, so that a passed one
- * never hides another one that failed. The name also determines which older run it replaces: one of the same
- * workflow for the same event.
+ * The names under which checks are stored. The name of each suite, run and pipeline contains the forge's id,
+ * so that a passed check never hides a failed one. A run replaces older runs of the same workflow for the
+ * same event; the name contains both.
  */
 import { type Check } from './fact.ts';
 
@@ -11,10 +11,10 @@ const cut = (name: string): string => name.slice(0, mostCharacters);
 
 export const statusName = (context: string): string => cut(`status:${context}`);
 
-/** Answers the name of a check suite. `app` is null if the app was deleted. */
+/** Returns the name of a check suite. `app` is null if the app was deleted. */
 export const suiteName = (app: number | null, id: number): string => `suite:${app ?? ''}:${id}`;
 
-/** Answers whether the name is that of a suite of this app. */
+/** Returns true if the name is that of a suite of this app. */
 export const isSuiteOf = (app: string | null, name: string): boolean =>
   app !== null && name.startsWith(`suite:${app}:`);
 
@@ -22,8 +22,7 @@ export interface WorkflowRun {
   readonly workflow: string;
   readonly event: string;
   /**
-   * The number of the run, which increases with each run of a workflow. A run that is started again keeps its
-   * number.
+   * The number of the run, which increases with each new run of a workflow. A restarted run keeps its number.
    */
   readonly number: number;
   /** The id of the check suite in which GitHub shows the run. */
@@ -32,10 +31,10 @@ export interface WorkflowRun {
 export const runName = ({ workflow, event, number, suite }: WorkflowRun): string =>
   cut(`run:${number}/${suite ?? ''}:${event}:${workflow}`);
 
-/** Answers the name of a pipeline. A pipeline with a higher id replaces earlier ones of the same `series`. */
+/** Returns the name of a pipeline. A pipeline with a higher id replaces earlier ones of the same `series`. */
 export const pipelineName = (id: number, series: string): string => cut(`pipeline:${id}:${series}`);
 
-/** Answers the name of a pipeline that was started by a job of another one. */
+/** Returns the name of a child pipeline, which a job of the pipeline `parent` started. */
 export const childName = (parent: number | null, id: number): string => `child:${parent ?? ''}:${id}`;
 
 interface Numbered {
@@ -51,8 +50,8 @@ function numberedOf(name: string): Numbered | undefined {
 type Word = Pick<Check, 'name' | 'state' | 'at'>;
 
 /**
- * Answers whether a name without an id, as earlier versions wrote it, is replaced. That is so if the same
- * app, workflow or forge has a name with an id.
+ * Returns true if a check has a name without an id, as earlier versions wrote it, and a newer name replaces
+ * it. A newer name has an id and the same app, workflow or forge.
  */
 function isSuperseded(name: string, names: readonly string[]): boolean {
   const [, kind, group = ''] = /^(suite|workflow|pipeline):(.*)$/s.exec(name) ?? [];
@@ -65,8 +64,9 @@ const isNumberedPipeline = (name: string): boolean =>
   name.startsWith('pipeline:') && numberedOf(name) !== undefined;
 
 /**
- * Answers whether a child pipeline was repeated. If its trigger job is retried, GitLab creates another child
- * without naming the one that it replaces. So a newer child and the parent must both have passed later.
+ * Returns true if a child pipeline was repeated with success. If its trigger job is retried, GitLab creates
+ * another child without naming the one that it replaces. So a newer child and the parent must both have
+ * passed later.
  */
 function isRetried({ name, at }: Word, words: readonly Word[]): boolean {
   const [kind, parent, id] = name.split(':');

@@ -27,7 +27,7 @@ const isNewer = (one: CheckWord, other: CheckWord): boolean =>
   one.at === other.at ? weights[one.state] > weights[other.state] : one.at > other.at;
 
 /**
- * Combines the reports. Answers undefined while none failed and some are pending. The order of the reports
+ * Combines the reports. Returns undefined while none failed and some are pending. The order of the reports
  * does not matter.
  */
 export function verdictOf(words: readonly CheckWord[]): ChecksVerdict | undefined {

@@ -19,12 +19,12 @@ export interface NamedRepository {
  */
 export const Fact = z.object({
   kind: ObservationKind,
-  /** The time of the forge's clock: ISO 8601 UTC with milliseconds. */
+  /** The time of the event by the forge's clock: ISO 8601 UTC with milliseconds. */
   at: z.string(),
   branch: z.string().nullable(),
   /** The merge commit if the fact is a merge, otherwise the head. */
   sha: z.string().nullable(),
-  /** The head that this one replaced, if the forge reports it. */
+  /** The head that this fact's head replaced, if the forge reports it. */
   before: z.string().nullable().default(null),
   number: z.int().nullable(),
   url: z.string().nullable(),
@@ -35,7 +35,7 @@ export const Fact = z.object({
   defaultBranch: z.string().nullable(),
   /** True if the head is in another repository, where anyone may have created it. */
   isForeign: z.boolean(),
-  /** The ids of executions that its text names. */
+  /** The ids of executions that the trailers of the fact's commits or description name. */
   trailers: z.array(z.string()),
   /** The forge's id of a review's author, if the forge sends it. */
   reviewer: z.string().nullable().default(null),
@@ -101,8 +101,8 @@ export const ignored = (reason: string, ...events: readonly string[]): Translati
   Object.fromEntries(events.map((event) => [event, reason]));
 
 /**
- * Answers the key of a fact, which is the same in every delivery. A fact from an answer that counts on its
- * own has another key.
+ * Returns the key of a fact, which is the same in every delivery of that fact. With `countsByItself`, the key
+ * differs from that of all deliveries.
  */
 export const factKey = ({ kind, number, branch, sha, at, reviewer }: Fact, countsByItself = false): string =>
   [
@@ -139,6 +139,6 @@ export const ForgeTime = z.union([z.string(), z.number()]).transform((value, con
 export const repositoryUrl = (url: string): string =>
   `${/^http:/i.test(url.trim()) ? 'http' : 'https'}://${repositoryAddress(url)}`;
 
-/** Answers the URL with both schemes, because the repository may have been linked with the other one. */
+/** Returns the URL with both schemes, because the repository may have been linked with the other one. */
 export const repositoryUrls = (url: string): string[] =>
   ['https', 'http'].map((scheme) => `${scheme}://${repositoryAddress(url)}`);

@@ -67,7 +67,7 @@ const reviewKinds: Readonly<Record<string, ObservationKind>> = {
 };
 
 /**
- * Answers whether the reviewer has write access. On a public repository anyone may review. GitHub always
+ * Returns true if the reviewer has write access. On a public repository anyone may review. GitHub always
  * sends the reviewer's relation to the repository.
  */
 const mayWrite = (association: string | null | undefined): boolean =>

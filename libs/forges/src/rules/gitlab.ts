@@ -123,7 +123,7 @@ const reviewerStates: Readonly<Record<string, Fact['kind']>> = {
   unapproved: 'review_dismissed',
 };
 
-/** Answers the reviews of reviewers whose state changed. */
+/** Returns the reviews of reviewers whose state changed. */
 function reviewsIn({ changes }: z.infer<typeof MergeRequest>, fact: Fact): Fact[] {
   const { previous, current } = changes?.reviewers ?? {};
   const before = new Map((previous ?? []).map(({ id, state }) => [id, state]));
@@ -196,7 +196,7 @@ const Pipeline = z.object({
 });
 type Pipeline = z.infer<typeof Pipeline>;
 
-/** Answers the merge request of a pipeline, if it belongs to this project. */
+/** Returns the merge request of a pipeline, if it belongs to this project. */
 function requestOf({ project, merge_request: request, object_attributes: { ref } }: Pipeline): number | null {
   if (request != null) return (request.target_project_id ?? project.id) === project.id ? request.iid : null;
   const [, iid] = /^refs\/merge-requests\/(\d+)\/(?:head|merge|train)$/.exec(ref ?? '') ?? [];
@@ -204,9 +204,9 @@ function requestOf({ project, merge_request: request, object_attributes: { ref }
 }
 
 /**
- * Answers the commit that a pipeline checks. GitLab can run a pipeline on a trial merge, a commit that
- * belongs to no branch. Its message names the head, or is at least that of a merge. In a merge train the
- * commit contains the head and all changes before it.
+ * Returns the commit that a pipeline checks. GitLab can run a pipeline on a trial merge, which is a commit on
+ * no branch. The commit message names the head, or at least begins with `Merge`. In a merge train the commit
+ * contains the head and all changes queued before it.
  */
 function commitOf(pipeline: Pipeline, iid: number | null): Pick<Check, 'sha' | 'trialOf'> {
   const { sha, ref } = pipeline.object_attributes;

@@ -16,7 +16,7 @@ export function branchOfWork(
   return key.toUpperCase() === projectKey ? { number: Number(number), epoch: Number(epoch) } : undefined;
 }
 
-/** Answers the story keys in the texts, such as `WEB-42`, of any project. */
+/** Returns the story keys in the texts, such as `WEB-42`, of any project. */
 export const storyKeysIn = (...texts: readonly (string | null)[]): string[] => {
   const keys = texts.flatMap((text) =>
     [...(text ?? '').matchAll(storyKey)].map(([key]) => key.toUpperCase()),
@@ -24,7 +24,7 @@ export const storyKeysIn = (...texts: readonly (string | null)[]): string[] => {
   return [...new Set(keys)].slice(0, mostKeys);
 };
 
-/** Answers the numbers of the project's stories that the texts name. */
+/** Returns the numbers of the project's stories that the texts name. */
 export const storyNumbersIn = (projectKey: string, ...texts: readonly (string | null)[]): number[] =>
   storyKeysIn(...texts)
     .filter((key) => key.startsWith(`${projectKey}-`))
@@ -32,7 +32,7 @@ export const storyNumbersIn = (projectKey: string, ...texts: readonly (string | 
     .filter((number) => number <= 2_147_483_647);
 
 /**
- * Answers the keys by which an execution may later be found for a parked fact. A fact of a foreign repository
+ * Returns the keys by which an execution may later be found for a parked fact. A fact of a foreign repository
  * waits only until its pull request is submitted.
  */
 export function waitingKeys({ isForeign, trailers, branch, url, number, title }: Fact): string[] {

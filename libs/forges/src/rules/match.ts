@@ -1,6 +1,6 @@
 /**
- * The decision which candidate a fact concerns. A pull request is identified by repository and number, and a
- * branch by repository and name. Addresses and names of repositories can change.
+ * Decides which candidate executions a fact concerns. A pull request is identified by repository and number,
+ * and a branch by repository and name. Addresses and names of repositories can change.
  */
 import { pullAddressOf } from '@muster/registry';
 import { type Candidate, type Way, ways } from '../data/find-execution.ts';
@@ -15,9 +15,12 @@ export interface RepositoryAddresses {
 
 export interface Matching {
   readonly matches: readonly Candidate[];
-  /** The executions that were found but that the fact does not concern, with the reason. */
+  /** The executions that were found but that the fact does not concern, each with the reason. */
   readonly others: readonly { readonly id: string; readonly reason: string }[];
-  /** True if the fact may concern them after more is known about them. It is parked then. */
+  /**
+   * True if the fact may concern one of the executions once more is known about them. The fact is then
+   * parked.
+   */
   readonly waits: boolean;
   /** True if the fact is ambiguous: it may concern more than one execution. */
   readonly isDoubtful: boolean;
@@ -30,7 +33,7 @@ interface Place {
 }
 
 /**
- * Answers the linked repository that contains the work; null if the repository is not linked, undefined if it
+ * Returns the linked repository that contains the work; null if the repository is not linked, undefined if it
  * is unknown.
  */
 function repositoryOf({ handedIn, seen }: Candidate, { fact, repository, links }: Place) {
@@ -45,7 +48,7 @@ function repositoryOf({ handedIn, seen }: Candidate, { fact, repository, links }
   return (links.find(({ addresses }) => addresses[0] === address.repository) ?? links.find(has))?.id ?? null;
 }
 
-/** Answers whether the work was submitted with the pull request of the fact. */
+/** Returns true if the work was submitted with the pull request of the fact. */
 function isHandedIn(candidate: Candidate, place: Place): boolean {
   const { fact, repository } = place;
   const { handedIn } = candidate;
@@ -55,14 +58,17 @@ function isHandedIn(candidate: Candidate, place: Place): boolean {
   return address.number === fact.number && repositoryOf(candidate, place) === repository.id;
 }
 
-/** Answers whether the pull request of the fact replaced a closed one of the same branch. */
+/** Returns true if the pull request of the fact replaced a closed one of the same branch. */
 export function isReplacement({ handedIn, seen, isClosed }: Candidate, fact: Fact): boolean {
   if (handedIn === null || seen === null || fact.number === null || fact.isForeign) return false;
   if (seen.replaces === handedIn.number && seen.number === fact.number) return true;
   return isClosed && seen.branch !== null && seen.branch === fact.branch && fact.number > (seen.number ?? 0);
 }
 
-/** The kinds that show in which repository the work is. The others only report its progress. */
+/**
+ * The kinds of facts that show in which repository the work is. Facts of other kinds only report its
+ * progress.
+ */
 const locating: ReadonlySet<Fact['kind']> = new Set([
   'branch_pushed',
   'pr_opened',
@@ -72,8 +78,8 @@ const locating: ReadonlySet<Fact['kind']> = new Set([
 const explicit: ReadonlySet<Way> = new Set(['trailer', 'handedIn']);
 
 /**
- * Answers whether the way also identifies the repository. Branches of several repositories can have the same
- * name.
+ * Returns true if the candidate was found in a way that also identifies the repository. Branches of several
+ * repositories can have the same name.
  */
 const locates = ({ way }: Candidate, { links, fact }: Place): boolean =>
   links.length < 2 || explicit.has(way) || (way !== 'branch' && locating.has(fact.kind));
@@ -88,7 +94,10 @@ function otherRepository(candidate: Candidate, place: Place): string | undefined
   return locates(candidate, place) ? undefined : unlocated;
 }
 
-/** Answers the reason why a fact of the right repository does not concern this work; undefined if it does. */
+/**
+ * Returns the reason why a fact of the right repository does not concern the candidate's work; undefined if
+ * it does.
+ */
 function otherPull(candidate: Candidate, place: Place): string | undefined {
   const { fact, repository } = place;
   if (fact.url === null) return undefined;
@@ -101,12 +110,15 @@ function otherPull(candidate: Candidate, place: Place): string | undefined {
     : `it goes into ${fact.base}, and the work goes into ${wanted}`;
 }
 
-/** Answers the newest candidate of each story or group. The candidates come in that order. */
+/** Returns the newest candidate of each story or group. The candidates must be sorted newest first. */
 const newestOfTargets = (candidates: readonly Candidate[]): Candidate[] => [
   ...new Map(candidates.toReversed().map((candidate) => [candidate.targetId, candidate])).values(),
 ];
 
-/** Answers the candidates of the most reliable way, and those that were submitted with this pull request. */
+/**
+ * Returns the candidates that were found in the most reliable way, and those that were submitted with the
+ * fact's pull request.
+ */
 function surest(candidates: readonly Candidate[]): Candidate[] {
   const way = ways.find((one) => candidates.some((candidate) => candidate.way === one));
   const isSure = (candidate: Candidate): boolean => candidate.way === way || candidate.way === 'handedIn';

@@ -16,7 +16,10 @@ export const Repository = z.object({
 const Side = z.object({
   ref: z.string(),
   sha: z.string().nullish(),
-  /** The id of the repository. Gitea sends only this id, and a deleted repository has none. */
+  /**
+   * The id of the repository. Gitea may send this field without `repo`. Both are missing if the repository
+   * was deleted.
+   */
   repo_id: z.int().nullish(),
   repo: z.object({ id: z.int() }).nullish(),
 });
@@ -96,7 +99,7 @@ export function factOf(
 /** The change that an event reports about a pull request. */
 export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
 
-/** Answers the facts of an action on a pull request. A closed pull request can be edited and stays closed. */
+/** Returns the facts of an action on a pull request. A closed pull request can be edited and stays closed. */
 export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository>, told: PullAction): Fact[] {
   const action = told === 'updated' && pull.state === 'closed' ? 'closed' : told;
   const isMerged = action === 'closed' && pull.merged === true;
@@ -137,7 +140,7 @@ export const Push = z.object({
 });
 
 const isNothing = (sha: string): boolean => /^0+$/.test(sha);
-/** Answers the hash, or null for zeros, which forges send as the old head of a new branch. */
+/** Returns the hash, or null for zeros, which forges send as the old head of a new branch. */
 export const knownSha = (sha: string | null | undefined): string | null =>
   sha == null || isNothing(sha) ? null : sha;
 

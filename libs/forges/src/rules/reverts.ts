@@ -8,11 +8,11 @@ const sentence =
   /^(?:Reverts (?<repository>[\w.-]+\/[\w.-]+)?#|This reverts merge request !)(?<number>\d{1,9})\b|^This reverts commit (?<sha>[0-9a-f]{40}|[0-9a-f]{64})\b/gim;
 const notText = /<!--[\s\S]*?(?:-->|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))/gm;
 const mostReverted = 20;
-/** Answers whether the message begins as git and forges write it for a revert. */
+/** Returns true if the message begins as git and forges write it for a revert. */
 const isRevert = ({ message }: PushedCommit): boolean => /^Revert "/i.test(message ?? '');
 
 /**
- * Answers the numbers of reverted pull requests of this repository, and the full ids of reverted merge
+ * Returns the numbers of reverted pull requests of this repository, and the full ids of reverted merge
  * commits.
  */
 export function revertsIn(text: string | null | undefined, repository: string): string[] {
@@ -29,7 +29,7 @@ interface PushedCommit {
   readonly url?: string | null | undefined;
 }
 
-/** Answers the reverts in the commits of a push to a branch; undefined if there are none. */
+/** Returns the reverts in the commits of a push to a branch; undefined if there are none. */
 export function revertsOfPush(
   commits: readonly PushedCommit[],
   { branch, defaultBranch, repository }: { branch: string; defaultBranch: string | null; repository: string },

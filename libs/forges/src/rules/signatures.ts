@@ -48,7 +48,7 @@ function ownSignature(kind: ForgeKind, headers: Headers): string | undefined {
 }
 
 /**
- * Answers the trust of a delivery; null if the forge did not send it. GitLab without a signing token sends
+ * Returns the trust of a delivery; null if the forge did not send it. GitLab without a signing token sends
  * the token in clear. It proves that the sender knows the token, but not the content, so such a delivery is
  * only `reported`.
  */
@@ -96,7 +96,7 @@ export const eventOf = (kind: ForgeKind, headers: Headers): string | undefined =
   firstOf(headers, eventHeaders[kind]);
 export const deliveryIdOf = (kind: ForgeKind, headers: Headers): string | undefined =>
   firstOf(headers, idHeaders[kind]);
-/** Answers the headers that a delivery must have, for an error message. */
+/** Returns the headers that a delivery must have, for an error message. */
 export const neededHeaders = (kind: ForgeKind): readonly string[] => [
   ...eventHeaders[kind].slice(0, 1),
   ...idHeaders[kind].slice(0, 1),

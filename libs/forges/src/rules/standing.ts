@@ -68,7 +68,10 @@ function ofStory(story: StoryStanding, sha: string): Standing {
   };
 }
 
-/** Combines the status of all work at the head. The worst one comes first and decides. */
+/**
+ * Combines the statuses of all work at the head. The worst status is the result, and its story comes first in
+ * the text.
+ */
 export function standingOf(works: readonly WorkStanding[], sha: string): Standing {
   const ended = works.find(({ endedAs }) => endedAs !== null);
   if (ended !== undefined) return { state: 'failure', description: `the work ended: ${ended.endedAs}` };

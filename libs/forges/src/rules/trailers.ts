@@ -31,7 +31,7 @@ function unfold(block: readonly string[]): { text: string; size: number }[] {
 }
 
 /**
- * Answers the executions that a commit message names. A cherry-picked commit or a revert belongs to its
+ * Returns the executions that a commit message names. A cherry-picked commit or a revert belongs to its
  * current branch, not to the work that it names.
  */
 function namedInCommit(message: string): string[] {
@@ -93,7 +93,7 @@ class Visible {
     this.#prose.push(prose);
   }
 
-  /** Answers whether the line is part of a fenced code block. A block in a quote ends with the quote. */
+  /** Returns true if the line is part of a fenced code block. A block in a quote ends with the quote. */
   #isInFence(line: string): boolean {
     const [, prefix = '', marks = '', rest = ''] = /^([\s>]*)(`{3,}|~{3,})?(.*)$/s.exec(line) ?? [];
     const depth = prefix.replaceAll(/\s/g, '').length;
@@ -124,7 +124,7 @@ class Visible {
     this.#keep(kept.line, kept.prose);
   }
 
-  /** Answers whether the text ends in code, or in an element that quotes or hides its content. */
+  /** Returns true if the text ends in code, or in an element that quotes or hides its content. */
   endsInside(): boolean {
     const lower = this.#prose.join('\n').toLowerCase();
     return (
@@ -145,25 +145,25 @@ function namedInText(text: string): string[] {
 
 const first = (named: readonly string[]): string[] => [...new Set(named)].slice(0, mostNamed);
 
-/** Answers the executions that commit messages name. */
+/** Returns the executions that commit messages name. */
 export const trailersOfCommits = (messages: readonly (string | null | undefined)[]): string[] =>
   first(messages.flatMap((message) => namedInCommit(message ?? '')));
 
-/** Answers the executions that the text of a pull request and the messages of its commits name. */
+/** Returns the executions that the text of a pull request and the messages of its commits name. */
 export const trailersOfPull = (
   text: string | null | undefined,
   messages: readonly (string | null | undefined)[] = [],
 ): string[] => first([...namedInText(text ?? ''), ...trailersOfCommits(messages)]);
 
 /**
- * Answers whether a merge queue created the branch. Such branches test a merge, and no member works on them.
+ * Returns true if a merge queue created the branch. Such branches test a merge, and no member works on them.
  */
 export const isQueueBranch = (branch: string): boolean =>
   /^(?:gh-readonly-queue|mergify\/merge-queue|trunk-merge)\/|^(?:gtmq_|mq-bot-)/.test(branch);
 
 /**
- * The names of branches that collect or revert changes. The word alone is not sufficient, because any branch
- * may begin with it: a version, a number or a commit must follow.
+ * The names of branches that collect or revert changes. Any branch may begin with a word such as `release`,
+ * so a version, a number or a commit must follow the word.
  */
 const repeated =
   /^(?:releases?|backports?|cherry-pick|revert)(?:\/|-v?\d|-(?=[a-f]*\d)[0-9a-f]{7,40}(?:-|$))/i;
@@ -172,7 +172,7 @@ const integration =
   /^(?:main|master|trunk|next|dev|develop|development|integration|staging|trying|preprod|prod|production)$/i;
 
 /**
- * Answers whether the branch collects, repeats or reverts the work of others. Its commits name work that is
+ * Returns true if the branch collects, repeats or reverts the work of others. Its commits name work that is
  * on other branches.
  */
 export const isOfOthersWork = (branch: string): boolean =>

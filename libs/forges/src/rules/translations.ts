@@ -12,7 +12,7 @@ export const translations: Readonly<Record<ForgeKind, Translation>> = {
   forgejo: gitea,
 };
 
-/** Answers whether the payload of this event is read at all. */
+/** Returns true if the payload of this event is read at all. */
 export const isRead = (kind: ForgeKind, event: string): boolean =>
   Object.hasOwn(translations[kind], event) && typeof translations[kind][event] === 'function';
 
