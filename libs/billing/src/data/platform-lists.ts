@@ -70,9 +70,9 @@ const bytewise = (a: readonly string[], b: readonly string[]): number => {
 };
 
 /**
- * Merges the rows of all servers in one order. It stops at the first position up to which some server has not
- * examined its rows, because that server could have rows that come earlier. Rows with the same key are
- * joined.
+ * Merges the rows of all servers in one order. The merge ends at the last position that every server has
+ * examined. A row after that position could belong behind a row that another server has not yet examined.
+ * Rows with the same key are joined.
  */
 function merged<Row extends Step>(
   servers: readonly (readonly Row[])[],

@@ -80,7 +80,7 @@ const toParticipant = ({ id, name, rank, via }: ParticipantRow): Participant => 
 /**
  * Lists a page of the members with a role in a project, by name. In a visible project all members have a
  * role, so the statement reads them by name and only as far as needed. A private project has few members with
- * a role, so the statement reads all of them. It runs only the part for the project's visibility.
+ * a role, so the statement reads all of them. Only the part for the project's visibility runs.
  */
 export async function listParticipants(
   db: Db,

@@ -39,8 +39,8 @@ const TokenRequest = z
       .max(3),
     agent: AgentName.optional(),
     projects: z.array(ProjectKey).min(1).max(100).optional(),
-    // True if the token of an agent may read the inbox of the agent's member. The operator decides this, and
-    // it must be false for other tokens.
+    // True if the token of an agent may read the inbox of the agent's member. The operator decides this. The
+    // field must be false for other tokens.
     inbox: z.boolean().default(false),
     expiresInDays: Days.optional(),
   })

@@ -178,7 +178,7 @@ describe('stories.list', () => {
         turn % 3 === 0
           ? ben.stories.updateStatus({ storyId, status: 'canceled' })
           : ben.stories.reorder({ storyId, beforeStoryId: `WEB-${(turn % 30) + 1}` });
-      // The policy may refuse to move a story out of done.
+      // The workflow refuses some moves out of done.
       await moving.catch(() => undefined);
       await ben.stories.update({ storyId, title: `moves ${turn}` });
     };
