@@ -11,8 +11,8 @@ const tables = [
 ];
 
 /**
- * Reads all rows of an organization, without the import that last put them. `rows` is the function of the
- * test world.
+ * Reads all rows of an organization, but not their column import_id, which changes with every import. `rows`
+ * is the function of the test world.
  */
 export const allOf = (
   { rows }: { rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]> },

@@ -4,7 +4,7 @@ import { type Entry, type FileItem } from './draft.ts';
 
 type PutItem = InputOf<typeof registry.imports.put>['items'][number];
 
-/** The items of one call, and the progress in the file after it. */
+/** The items of one call of imports.put, and the number of entries read from the file up to the call. */
 export interface Put {
   readonly items: readonly PutItem[];
   /** The position of each item in the file. */

@@ -1,9 +1,9 @@
 /**
- * Runs a worker's turn at an endpoint. The turn is one transaction: it stores the results of delivery
- * attempts, adds new events, and answers the messages to send next. Only one worker holds an endpoint at a
- * time, identified by an epoch. Results of a worker with an old epoch are dropped, and the new holder sends
- * the messages again with the same ids. Messages are stored in webhook_deliveries from before they are sent
- * until a result is stored. Therefore no message is lost when a worker crashes.
+ * Runs one round of deliveries of a worker to an endpoint. The round is one transaction: it stores the
+ * results of delivery attempts, adds new events, and answers the messages to send next. Only one worker holds
+ * an endpoint at a time, identified by an epoch. Results of a worker with an old epoch are dropped, and the
+ * new holder sends the messages again with the same ids. Messages are stored in webhook_deliveries from
+ * before they are sent until a result is stored. Therefore no message is lost when a worker crashes.
  */
 import { type Db } from '@muster/driver';
 import { nextTryInSeconds } from '@muster/outbound';
@@ -63,8 +63,8 @@ export interface TurnAsked {
   readonly epoch: number;
   readonly sent: readonly SentMessage[];
   /**
-   * The ids of deliveries that the worker already has, queued or in flight. The turn does not answer these
-   * deliveries again.
+   * The ids of deliveries that the worker already has, queued or in flight. The round of deliveries does not
+   * answer them again.
    */
   readonly withWorker: readonly string[];
   /**
@@ -172,8 +172,8 @@ const lastAt = (settled: readonly Settled[], delivered: boolean): string | null 
   settled.findLast(({ state }) => (state === 'delivered') === delivered)?.tried.at ?? null;
 
 /**
- * Runs one turn of a worker at an endpoint. If another worker holds the endpoint or the endpoint was deleted,
- * it stores no results and answers undefined.
+ * Runs one round of deliveries. If another worker holds the endpoint or the endpoint was deleted, it stores
+ * no results and answers undefined.
  */
 export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Promise<TurnAnswer | undefined> {
   const { orgId, webhookId, epoch, sent, withWorker, leaves } = asked;

@@ -42,7 +42,7 @@ export const toAccessRequest = (row: AccessRequestRow): AccessRequest => ({
   member: { id: row.member_id, name: row.member_name, handle: row.member_handle },
 });
 
-/** The requesting member, with the rank of its current role in the project; null without a role. */
+/** The requesting member, with the rank of the member's current role in the project; null without a role. */
 export interface Applicant {
   readonly name: string;
   readonly handle: string;

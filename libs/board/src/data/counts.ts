@@ -1,4 +1,4 @@
-/** Turns off the counting of stories for writes of many stories. */
+/** Turns off the counting of stories, for transactions that write many stories. */
 import { type Query, sql } from '@muster/driver';
 
 /**

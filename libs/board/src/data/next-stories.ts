@@ -21,7 +21,7 @@ export interface NextRow extends BoardFactsRow {
 
 type Place = NonNullable<Params['after']>;
 
-/** Returns the cursor after this story. */
+/** Returns the cursor for the list after this story. */
 export const placeOf = ({ urgency, position, place_column: columnId, rank }: NextRow): Place => ({
   ...{ urgency, position, columnId, rank },
 });

@@ -185,8 +185,8 @@ function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) 
 }
 
 /**
- * Returns a rank for the story at a place of a locked column. If it would be too long, the whole column gets
- * new ranks.
+ * Returns a rank for the story at a place of a locked column. If the rank would be too long, the whole column
+ * gets new ranks.
  */
 export async function rankAt(db: Db, story: StoryRow, columnId: string, place: Place): Promise<string> {
   const rank = rankBetween(place.lower, place.upper);

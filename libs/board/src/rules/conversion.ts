@@ -1,4 +1,4 @@
-/** Validates a local board for conversion, and places its stories. */
+/** Validates a local board for conversion, and finds the column and rank of each story. */
 import { type ColumnStatus, type Issue, type StoryStatus } from '@muster/registry';
 import { canceledRank, ranksAfter } from './ranks.ts';
 

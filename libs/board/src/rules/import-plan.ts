@@ -1,4 +1,7 @@
-/** Decides what a put does with each of its items. The functions of this file neither read nor write data. */
+/**
+ * Decides what imports.put does with each of its items. The functions of this file neither read nor write
+ * data.
+ */
 import { type ImportResult, type StoryStatus } from '@muster/registry';
 import { type Here, type Noted, verdictOn } from './import-merge.ts';
 

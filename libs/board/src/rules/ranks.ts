@@ -3,8 +3,8 @@ import { newId } from '@muster/driver';
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing';
 
 /**
- * The rank length above which the whole column gets new ranks. About 300 insertions at the same place reach
- * it.
+ * The rank length above which the whole column gets new ranks. About 300 insertions at the same place produce
+ * such a rank.
  */
 export const longestRank = 64;
 

@@ -22,13 +22,13 @@ export interface Acquiring {
   readonly execution: ExecutionRow | undefined;
   /** The target's completed execution that carries a stop. */
   readonly stopped: ExecutionRow | undefined;
-  /** The open executions on the units of `rivals`. */
+  /** The open executions of the stories or groups that have the leases in `rivals`. */
   readonly rivalExecutions: readonly ExecutionRow[];
 }
 
 /**
- * Returns a set of `(type, id, project_id)`: the unit and the units it excludes, a story's group or a group's
- * stories.
+ * Returns a set of `(type, id, project_id)`. It contains the target itself and everything that the target
+ * excludes: a story's group, or a group's stories.
  */
 const unitsOf = (type: ExecutionTarget, id: Id): Part =>
   type === 'story'
@@ -43,9 +43,9 @@ const unitsOf = (type: ExecutionTarget, id: Id): Part =>
         where ${of('m')} and m.group_id = ${id} and /*guard: a group's stories exclude it*/m.open/*end*/)`;
 
 /**
- * Locks target, leases and executions, and also a group's stories, so that none of them is moved. Every unit
- * gets its lease row before any is locked: an uncommitted row of another transaction could not be locked and
- * would exclude no caller.
+ * Locks the target, the leases and the executions. It also locks a group's stories, so that none of them is
+ * moved. Every story and group gets its lease row before any lease is locked. An uncommitted row of another
+ * transaction could not be locked and would exclude no caller.
  */
 export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Promise<Acquiring> {
   const units = unitsOf(type, id);

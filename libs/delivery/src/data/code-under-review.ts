@@ -49,7 +49,7 @@ export function changeCode(
 
 /**
  * Returns the statement that writes the given codes under review. It keeps the versions of the stories,
- * because this is not an edit.
+ * because a change of the code is not an edit of the story.
  */
 const setCodes = (
   codes: readonly { readonly id: string; readonly code: CodeUnderReview }[],

@@ -96,7 +96,7 @@ const unitOfTarget = {
   type: sql.part`e.target_type`,
   id: sql.part`e.target_id`,
 };
-/** The unit of an execution's target, as columns of the row that is updated. */
+/** The type and the ID of an execution's target, as columns of the row that is updated. */
 const unitOfWritten = {
   type: sql.part`executions.target_type`,
   id: sql.part`executions.target_id`,

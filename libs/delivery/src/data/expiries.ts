@@ -10,7 +10,7 @@ import { canSql } from '../leases/states-sql.ts';
 import { transitions } from '../leases/states.ts';
 import { isoIn, type UnitType } from './leases.ts';
 
-/** The unit that a lease is on. */
+/** The story or group that a lease is on, or the group whose coordination it is on. */
 export interface Unit {
   readonly unitType: UnitType;
   readonly unitId: string;

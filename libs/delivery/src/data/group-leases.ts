@@ -1,4 +1,7 @@
-/** The leases related to a group. Lock order, as in every transaction: leases by unit, then executions. */
+/**
+ * The leases related to a group. Lock order, as in every transaction: leases by the ID of the story or group,
+ * then executions.
+ */
 import { type Db, of, sql } from '@muster/driver';
 import { storiesOf } from '@muster/tenancy';
 import { isOpenSql } from '../leases/states-sql.ts';

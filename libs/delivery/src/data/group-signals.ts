@@ -22,7 +22,7 @@ interface Row {
 
 export interface GroupNews {
   readonly signals: Signal[];
-  /** The activity position that the coordinator has received with these signals. */
+  /** The number of the last activity entry that the coordinator has received with these signals. */
   readonly toldSeq: number;
 }
 

@@ -79,7 +79,7 @@ export interface UnitParts {
   readonly id: Part;
 }
 
-/** Returns the condition for the lease `l` of a unit. */
+/** Returns the condition for the lease `l` of a story or group. */
 const ofUnit = ({ type, id }: UnitParts): Part =>
   sql.part`${of('l')} and l.unit_type = ${type} and l.unit_id = ${id}`;
 
@@ -88,8 +88,8 @@ export const isoIn = (time: Part): Part =>
   sql.part`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Returns SQL for the lease of a unit as JSON; null if it has no row. Columns that only the check of its
- * holder needs are null.
+ * Returns SQL for the lease of a story or group as JSON; null if it has no row. The columns that only the
+ * check of the holder needs are null.
  */
 export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build_object(
     'unit_type', l.unit_type, 'unit_id', l.unit_id, 'state', l.state, 'epoch', l.epoch, 'token_hash', null,
@@ -100,8 +100,9 @@ export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build
   from leases l where ${ofUnit(unit)})`;
 
 /**
- * Inserts missing lease rows; rows stay after the first grant. `units` is a set of `(type, id, project_id)`.
- * The statement waits for a transaction that inserts the same row, in the common lock order.
+ * Inserts missing lease rows; rows stay after the first grant. `units` is a set of `(type, id, project_id)`
+ * of stories and groups. The statement waits for a transaction that inserts the same row, in the common lock
+ * order.
  */
 export const insertUnits = (units: Part): Query<unknown> => sql`
   insert into leases (org_id, unit_type, unit_id, project_id)

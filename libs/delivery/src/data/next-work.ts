@@ -108,8 +108,9 @@ export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holde
 
 /**
  * Claims the first free story for this transaction, against other searches for the next story. The story
- * itself stays unlocked, so people can edit and move it. Returns its position in the list, counted from 1, or
- * 0. Claimed and held stories are skipped; with `waits` it waits until a claim ends.
+ * itself stays unlocked, so people can edit and move it. Returns the position of the story in `storyIds`,
+ * counted from 1, or 0 if no story is free. Claimed and held stories are skipped; with `waits` it waits until
+ * a claim ends.
  */
 export async function claimNext(db: Db, storyIds: readonly string[], waits: boolean): Promise<number> {
   const { nth } = await db.one(

@@ -33,8 +33,8 @@ export const said = sql.part`(select jsonb_build_object('body', left(c.body, ${s
   from comments c where ${of('c')} and c.id = (v.data ->> 'commentId')::uuid and c.body is not null)`;
 
 /**
- * Lists events of a locked execution since its holder's last answer. The row stores the last delivered
- * number: without news no query is sent, and delivered events are never read again.
+ * Lists events of a locked execution since its holder's last answer. The row stores the number of the last
+ * delivered event. If there is no newer event, no query is sent. Delivered events are never read again.
  */
 export async function listSignals(
   db: Db,

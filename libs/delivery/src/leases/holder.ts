@@ -16,13 +16,13 @@ export type Writer = Pick<HolderContext, 'db' | 'caller'>;
 
 /** An execution or group, locked together with its lease. */
 export interface Leased {
-  /** The lease; undefined if the unit was never held. */
+  /** The lease; undefined if the story or group was never held. */
   readonly lease: LeaseRow | undefined;
   /** The database's time when the lease and the execution or group were locked. */
   readonly now: string;
 }
 
-/** A locked unit that the caller holds under the newest grant. */
+/** A locked story or group that the caller holds under the newest grant. */
 export type LeaseHolder<Unit extends Leased> = Unit & {
   readonly kind: 'held';
   readonly lease: LeaseRow;
@@ -30,17 +30,17 @@ export type LeaseHolder<Unit extends Leased> = Unit & {
 };
 
 /**
- * A unit whose grant was already ended by the same call with the same token. The current call is therefore a
- * repetition.
+ * A story or group whose grant was already ended by the same call with the same token. The current call is
+ * therefore a repetition.
  */
 export type RepeatedEnd<Unit extends Leased> = Unit & { readonly kind: 'repeated' };
 
-/** Reports whether the grant applies to the unit in its current state. */
+/** Reports whether the grant applies to the story or group in its current state. */
 type IsHeldBy<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
 
 /**
- * Returns the unit as held if the token is that of the newest grant. Refuses any other token as stale,
- * including a made-up one or one of another member.
+ * Returns the story or group as held if the token is that of the newest grant. Refuses any other token as
+ * stale, including a made-up token or a token of another member.
  */
 export function checkHolder<Unit extends Leased>(
   { caller, refuse }: HolderContext,

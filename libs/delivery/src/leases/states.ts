@@ -115,7 +115,7 @@ const table = {
     event: 'question_answered',
   },
   expire: { ...remark, from: ['leased', 'waiting_input'], to: 'stalled', event: 'expired' },
-  /** An expired lease conflicts with a grant on another unit, so it ends. */
+  /** An expired lease ends because it conflicts with a grant on another story or group. */
   supersede: { ...givenUp, from: ['stalled'], to: 'available', event: 'superseded', clears: ['waiting_for'] },
   handOff: {
     from: held,

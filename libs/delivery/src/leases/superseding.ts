@@ -1,4 +1,4 @@
-/** Ends expired leases that conflict with a grant on another unit. */
+/** Ends expired leases that conflict with a grant on another story or group. */
 import { type Db } from '@muster/driver';
 import { type EventData, type Subject } from '@muster/registry';
 import { type Caller } from '@muster/runtime';

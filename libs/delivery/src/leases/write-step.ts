@@ -13,8 +13,8 @@ import { type TransitionName, transitions } from './states.ts';
 import { type Step } from './step.ts';
 
 /**
- * Writes a step of a locked execution with a locked lease. A holder's own step is written only while its
- * grant is still valid.
+ * Writes the result of a transition of a locked execution with a locked lease. The result of a holder's own
+ * transition is written only while the holder's grant is still valid.
  */
 export function writeStep(
   { db, caller }: { readonly db: Db; readonly caller: Pick<Caller, 'actor'> },

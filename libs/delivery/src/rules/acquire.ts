@@ -75,7 +75,10 @@ export interface AcquireFacts {
   readonly takeOver: boolean;
   /** The lease on the target itself; null without a holder. */
   readonly own: HeldLease | null;
-  /** The leases of the units that exclude the target: the group of a story, or the stories of a group. */
+  /**
+   * The leases that exclude a lease on the target: the lease of a story's group, or the leases of a group's
+   * stories.
+   */
   readonly rivals: readonly HeldLease[];
   readonly execution: OpenExecution | null;
   /** True if a stop is in force on the target. */
@@ -83,8 +86,8 @@ export interface AcquireFacts {
   /** True if the caller is a member who names the target; such a grant lifts a stop. */
   readonly liftsStop: boolean;
   /**
-   * The open executions on the units of `rivals`. An offer of one of these executions also reserves the
-   * target.
+   * The open executions of the stories or groups that have the leases in `rivals`. An offer of one of these
+   * executions also reserves the target.
    */
   readonly rivalExecutions: readonly OpenExecution[];
 }
@@ -101,7 +104,7 @@ export type AcquireDecision =
        * True if the work was offered to this caller. The locks taken for the work then pass to the caller.
        */
       readonly offered: boolean;
-      /** Expired leases of other units that end with this grant. */
+      /** The expired leases on other stories or groups that end with this grant. */
       readonly freed: readonly HeldLease[];
     }
   | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: HeldLease }

@@ -20,7 +20,7 @@ import { type Period } from '../rules/sums.ts';
 
 type Leaderboard = Registry['gamification']['leaderboard'];
 
-/** The cursor: the points, member and rank of the last entry, and the number of entries up to it. */
+/** The cursor: the points, member and rank of the last entry, and the number of entries up to that entry. */
 const Position = z.tuple([CursorCount, CursorId, CursorCount, CursorCount]);
 
 interface Row {

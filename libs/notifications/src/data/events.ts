@@ -1,4 +1,4 @@
-/** The activity as a stream: in commit order, oldest first, from a position. */
+/** The activity as a stream: all entries after a position, in commit order, oldest first. */
 import { type Db, type DB, of, type Part, sql } from '@muster/driver';
 import { type ActivityItem } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -44,7 +44,10 @@ interface Place {
  * the start of the next scan.
  */
 type Entry = Selectable<DB['activity']> & { readonly nth: number };
-/** A row of the result. If no entry matches, there is one row with only the position of the stream. */
+/**
+ * A row of the result. If no entry matches, there is one row that contains only the last number of the
+ * stream.
+ */
 type Row = Place & (Entry | { readonly seq: null });
 
 /**

@@ -28,7 +28,7 @@ export interface VisibleProject {
   readonly archived: boolean;
 }
 
-/** Reads the project with the caller's rank in it. Throws 404 if the caller may not see it. */
+/** Reads the project with the rank of the caller's role in it. Throws 404 if the caller may not see it. */
 export const getProject = (db: Db, caller: Caller, ref: string): Promise<VisibleProject> =>
   named(
     'projectId',

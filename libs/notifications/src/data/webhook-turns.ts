@@ -1,6 +1,6 @@
 /**
- * The statements of a worker's turn at an endpoint. Only the worker that holds the endpoint may run them: see
- * webhook-turn.ts.
+ * The statements of a round of deliveries to an endpoint. Only the worker that holds the endpoint may run
+ * them: see webhook-turn.ts.
  */
 import { type Db, of, organization, type Part, type Query, type RowOf, sql } from '@muster/driver';
 import { type WebhookTry } from '@muster/registry';
@@ -8,13 +8,16 @@ import { isSettled } from '@muster/tenancy';
 import { type items as activityItems } from './activity.ts';
 import { type WebhookRow } from './webhooks.ts';
 
-/** The time in seconds for which a worker holds an endpoint after each turn. */
+/** The time in seconds for which a worker holds an endpoint after each round of deliveries. */
 export const holdSeconds = 20;
 /** The maximum number of pending events of an endpoint. More are added after some of them were delivered. */
 export const mostWaiting = 1_000;
-/** The number of due events above which no more are added, because a few turns have enough to send. */
+/**
+ * The number of due events above which no more are added, because they are enough for a few rounds of
+ * deliveries.
+ */
 const enoughDue = 256;
-/** The maximum number of activity entries that one turn scans. */
+/** The maximum number of activity entries that one round of deliveries scans. */
 export const mostLookedAt = 500;
 const mostTriesKept = 20;
 
@@ -29,8 +32,8 @@ const isFreeOf = (organizationId: Part): Part => sql.part`w.deleted_at is null
   and (w.worker_until is null or w.worker_until < now())
   and exists (select from orgs o where o.id = ${organizationId} and o.deleted_at is null)`;
 /**
- * The condition for endpoints of any organization that no worker holds. `isFree` is the condition for those of
- * the transaction's organization.
+ * The condition for endpoints of any organization that no worker holds. `isFree` is the condition for such
+ * endpoints of the transaction's organization.
  */
 const isFreeAnywhere = isFreeOf(sql.part`w.org_id`);
 const isFree = isFreeOf(sql.part`${organization}::uuid`);
@@ -45,8 +48,8 @@ export const dueWebhooks = (most: number): Query<DueWebhook> => sql<DueWebhook>`
 
 /**
  * Moves the cursors of the given endpoints past events to which they do not subscribe, if they have nothing
- * to send. One statement replaces a turn for each endpoint. Answers the endpoints whose cursor was moved. An
- * endpoint whose creator left is excluded, because its turn pauses it.
+ * to send. One statement replaces a round of deliveries for each endpoint. Answers the endpoints whose cursor
+ * was moved. An endpoint whose creator left is excluded, because its next round pauses it.
  */
 export const passOver = (ids: readonly string[]): Query<{ readonly id: string }> => sql<{ id: string }>`
   update webhooks w set cursor_seq = s.activity from streams s
@@ -149,8 +152,8 @@ export interface Walked {
 
 /**
  * Scans the activity after the endpoint's cursor, and assigns the next numbers to events that the endpoint
- * subscribes to. `next_at` is rounded to milliseconds, so the current time is truncated: rounded up, the
- * event would not be due in this turn.
+ * subscribes to. `next_at` is rounded to milliseconds, so the current time is truncated. If it were rounded
+ * up, the event would not be due in this round of deliveries.
  */
 export function walkOn(db: Db, w: HeldWebhook): Promise<Walked> {
   const stream: Part[] = [of('e'), sql.part`e.seq > ${w.cursor_seq}::bigint`];

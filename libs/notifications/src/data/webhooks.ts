@@ -57,8 +57,8 @@ interface Faring extends WebhookRow {
 }
 
 /**
- * The row of an endpoint with the caller's rank in its project. The rank is null if the endpoint has no
- * project that the caller may see.
+ * The row of an endpoint with the rank of the caller's role in its project. The rank is null if the endpoint
+ * has no project that the caller may see.
  */
 export interface ManagedWebhook extends Faring {
   readonly rank: number | null;

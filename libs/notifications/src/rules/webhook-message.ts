@@ -1,7 +1,7 @@
 /** The bodies of webhook messages, in the format of Standard Webhooks. */
 import { type ActivityItem, webhookTestKind, webhookWithheldKind } from '@muster/registry';
 
-/** The position of an event in the endpoint's own numbering. */
+/** The number of an event in the endpoint's own numbering. */
 export interface Numbered {
   readonly seq: number;
   /** The cursor with which `events.list` continues after the event. */

@@ -1,4 +1,4 @@
-/** Finds the places on the board for the stories of a put. */
+/** Finds the places on the board for the stories of a call of imports.put. */
 import { type ImportItem } from '@muster/registry';
 import { type ImportBoard, type ImportColumn } from '../../data/import-board.ts';
 import { type StoryRow } from '../../data/stories.ts';

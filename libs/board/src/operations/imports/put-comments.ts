@@ -1,4 +1,4 @@
-/** Writes the comments of a put's items that have stories. */
+/** Writes the comments of those items in a call of imports.put that have stories. */
 import { type Actor, type ImportItem } from '@muster/registry';
 import { type CommentRow, comments } from '../../data/comments.ts';
 import { type CommentPlace, findCommentPlaces, idAt, lockComments } from '../../data/import-board.ts';
@@ -45,7 +45,7 @@ interface Wanted extends Placed {
   readonly hash: Buffer;
 }
 
-/** A put in progress: the data that it has read, and the rows that it will write. */
+/** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
 interface Put extends Meeting {
   /** The stored comments that earlier puts wrote, by record ID. */
   readonly there: ReadonlyMap<string, CommentPlace>;

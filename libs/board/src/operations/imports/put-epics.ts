@@ -1,4 +1,7 @@
-/** Finds or creates the epics of a put. A new epic is created together with the first story that names it. */
+/**
+ * Finds or creates the epics of a call of imports.put. A new epic is created together with the first story
+ * that names it.
+ */
 import { type ImportItem } from '@muster/registry';
 import { epics } from '../../data/epics.ts';
 import { lockEpics } from '../../data/import-board.ts';

@@ -1,4 +1,4 @@
-/** Writes the stories of a put, and the epics that they name. */
+/** Writes the stories of a call of imports.put, and the epics that they name. */
 import { type Db } from '@muster/driver';
 import { type ImportItem, type ImportResult, type Policy } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
@@ -22,7 +22,7 @@ import { isFinished, unmetGates } from '../../rules/workflow.ts';
 import { endsOf, firstPlace, type Place, placeOf } from './import-places.ts';
 import { type ItemEpics, openEpics } from './put-epics.ts';
 
-/** The data that all parts of a put share: the call, the board, and the notes of earlier imports. */
+/** The data that all parts of an imports.put share: the call, the board, and the notes of earlier imports. */
 export interface Meeting {
   readonly db: Db;
   readonly caller: Caller;
@@ -53,7 +53,7 @@ interface PutStories {
   readonly placed: readonly Placed[];
 }
 
-/** A put in progress: the data that it has read, and the rows that it will write. */
+/** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
 interface Put extends Meeting {
   readonly there: Awaited<ReturnType<typeof lockStories>>;
   readonly specs: Awaited<ReturnType<typeof findSpecs>>;

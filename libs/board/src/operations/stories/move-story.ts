@@ -55,7 +55,10 @@ function columnOf(
   return column;
 }
 
-/** Moves a locked story to its place. Throws if the workflow, the policy or the column's limit forbids it. */
+/**
+ * Moves a locked story to the place that was found for it. Throws if the workflow, the policy or the column's
+ * limit forbids the move.
+ */
 export async function moveStory(
   context: Context,
   move: Move,

@@ -232,7 +232,7 @@ describe('stories.reorder', () => {
   it('ranks a column afresh when a rank would grow too long, and keeps its order', async () => {
     await makeMany(6);
     const order = [1, 2, 3, 4, 5, 6];
-    // Ranks as long as after hundreds of moves to one place.
+    // Ranks as long as those after hundreds of moves to one place.
     const long = `a0${'V'.repeat(longestRank - 3)}`;
     await world.rows(
       `update stories set rank = case number when 2 then $2 when 3 then $3 else rank end where project_id = $1 and number in (2, 3)`,

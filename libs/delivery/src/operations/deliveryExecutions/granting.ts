@@ -64,8 +64,8 @@ async function startStory({ perform, db }: Granting, story: Pick<Target, 'id' | 
 }
 
 /**
- * The rank passed for calls that take over no lease. No decision about such calls uses the rank, and reading
- * the real rank would cost five tables.
+ * The rank of the caller's role that is passed for calls that take over no lease. No decision about such
+ * calls uses the rank, and reading the real rank would cost five tables.
  */
 export const noRank = 0;
 

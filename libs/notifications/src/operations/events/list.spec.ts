@@ -19,7 +19,7 @@ const { happen, arrangeStory } = arrangeStream(world, () => people);
 type Params = Parameters<Person['events']['list']>[0];
 const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);
 
-/** Reads everything after a position, in pages of `limit` items. */
+/** Reads all entries after a position of the stream, in pages of `limit` items. */
 async function walk(who: Person, { after, ...params }: Params & { limit: number }) {
   const seen = [];
   let place = after;
