@@ -3,7 +3,7 @@ import { MusterError, NoAnswer } from '@muster/client';
 import { type ErrorBody, isReason, type Reason, remedyFor } from '@muster/registry';
 import { exitCodes, jsonText, plain, UsageError } from '@muster/terminal';
 
-/** The error of a command of which the API rejected a part. The details were printed already. */
+/** The error of a command whose call the API rejected in part. The details were printed already. */
 export class PartlyRefused extends Error {}
 
 /** The error of a failed sign-in, with the reason as its message. */
@@ -17,7 +17,7 @@ export function exitCodeOf(error: unknown): number {
   return exitCodes.failed;
 }
 
-/** Remedies that only this command line has. */
+/** Remedies that apply only to the command line. They replace the general remedy for an error. */
 const ownHints: Readonly<Partial<Record<Reason, string>>> = {
   invalid_params: '--help says what it takes.',
   unauthorized: 'Sign in with `muster login`, or give another token in MUSTER_TOKEN.',
@@ -45,7 +45,7 @@ export function linesOf(body: ErrorBody, nameOf: (path: string) => string): stri
 }
 
 export interface ReportOptions {
-  /** True for scripts: prints the error object as the API sent it, on one line. */
+  /** True for scripts. The error object is then printed as the API sent it, on one line. */
   readonly json: boolean;
   readonly nameOf?: (path: string) => string;
 }

@@ -20,7 +20,7 @@ Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN,
 else what muster login kept; else, by npm run muster, the instance that runs
 here, as the owner of its demo organization.`;
 
-/** Commander's own width, which applies if no other is known. */
+/** The width of help if the terminal's width is unknown. Commander uses the same default. */
 const helpWidth = 80;
 
 /**

@@ -173,7 +173,7 @@ const connection = agent({ name: 'spec' })
   .onRequest(methods.agent.session.load, async (context) => {
     const { sessionId } = context.params;
     await note('sessions', { method: 'load', ...context.params });
-    // Repeats the earlier conversation before the answer, as the protocol requires.
+    // The agent repeats the earlier conversation before it answers the request, as the protocol requires.
     await speak({ client: context.client, sessionId, text: '', count: 0 }, 'Of long ago.\n');
     return {};
   })

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 type Scenario = () => Promise<void>;
 
 /**
- * Runs tests that mostly wait. They begin with the first following test, `width` at a time, and end before or
- * soon after their own turn.
- * The limit leaves the machine to the usual tests, some of which have deadlines.
+ * Registers tests that mostly wait, and runs up to `width` of them at the same time. They start before the
+ * first test of the file, and each test reports its result when its turn comes. The limit leaves processor
+ * time to the other tests, some of which have deadlines.
  */
 export function useBeside(
   width: number,
@@ -22,7 +22,7 @@ export function useBeside(
   afterAll(() => all);
   return (title, scenario) => {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    // The test itself reports the failure when its turn comes.
+    // The test itself reports the failure when its turn comes, so this rejection is not unhandled.
     promise.catch(() => undefined);
     if (test === it.skip) {
       test(title, scenario);

@@ -60,7 +60,7 @@ afterEach(forget);
 
 const shown = 'Print $(touch wicked) `touch wicked` "; touch wic…';
 
-/** The typed words, the last one up to the cursor, with the offered values and their descriptions. */
+/** The typed words, and the values that completion offers for the last word, with their descriptions. */
 const cases: [typed: string[], offered: [value: string, meaning: string][]][] = [
   [
     ['stories', 'get', 'WEB-'],
@@ -92,7 +92,7 @@ const cases: [typed: string[], offered: [value: string, meaning: string][]][] = 
 const valueOf = (value: string): string => (value === 'EPIC' ? epicId : value);
 
 async function inBash(typed: readonly string[]): Promise<string[]> {
-  // Bash splits at = as well.
+  // Bash splits the command line at `=` as well.
   const words = typed.flatMap((word) => word.split(/(=)/));
   const script = `source ${path.join(folder, 'bash')}
     COMP_WORDS=(muster "$@"); COMP_CWORD=$#; _muster; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -199,7 +199,7 @@ describe('what is asked', () => {
     expect(forwarder.asked('/api/projects/list')).toBe(1);
     await forwarder.away();
     expect(await values(env, 'project', 'W')).toMatchObject({ out: 'WEB\tThe shop\n' });
-    // The cache of another login is empty.
+    // The cache of the previous token is not used for another token.
     expect(await values({ ...env, MUSTER_TOKEN: people.chloe.me.token }, 'project', '')).toEqual({
       ...{ code: 0, out: '', err: '' },
     });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The typed words. The cursor is in the last one. */
+/** The typed words, and the candidates that completion offers for the last word. */
 const cases: [typed: string[], offered: string[]][] = [
   [['sto'], ['stories', 'story-spec', 'story-collaboration']],
   [
@@ -31,7 +31,7 @@ const cases: [typed: string[], offered: string[]][] = [
     ['update', 'update-status', 'update-git-meta', 'update-upstream'],
   ],
   [['stories', 'create', '--est'], ['--estimate']],
-  // The value of a flag is not a command, and does not select a position.
+  // A word that is the value of a flag is not taken for a command, even if a command has the same name.
   [['--profile', 'stories', 'stories', 'create', '--title', 'list', '--pri'], ['--priority']],
   [['stories', 'create', '--priority', 'u'], ['urgent']],
   [['stories', 'update-git-meta', '--git.ch'], ['--git.checks']],
@@ -80,7 +80,7 @@ describe('in fish', () => {
 describe('in zsh', () => {
   const zsh = programOf('zsh');
   (zsh === undefined ? it.skip : it).each(cases)('muster %j is completed', async (typed, offered) => {
-    // Prints the candidates instead of showing them.
+    // The replaced shell functions print the candidates instead of showing them.
     const script = `compdef() { : }; source ${path.join(folder, 'zsh')}
       _describe() { print -l -- \${(P)\${@[-1]}} }; compadd() { print -l -- \${(P)\${@[-1]}} }; _files() { : }
       words=(muster "$@"); CURRENT=$#words; PREFIX=$words[-1]; _muster`;
@@ -122,8 +122,8 @@ describe.each(shells)('the script for %s', (shell) => {
 });
 
 /**
- * The candidates of a script at each position, in the syntax of its shell, without the search for the
- * position.
+ * The patterns that find the table in a completion script: the line of each position, and the candidates in
+ * that line.
  */
 const tellings = {
   bash: { place: /^    ('(?:[^']|'\\'')*')\) printf '%s ' (.*) ;;$/, word: /'((?:[^']|'\\'')*)'/g },

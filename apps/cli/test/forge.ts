@@ -13,7 +13,10 @@ interface Opened {
   readonly branch: string;
   readonly base: string;
   readonly isDraft: boolean;
-  /** The id of the repository of the branch. The base is in repository 1. */
+  /**
+   * The id of the repository that contains the pull request's branch. The repository with id 1 contains the
+   * base branch.
+   */
   readonly from: number;
 }
 
@@ -29,7 +32,7 @@ export interface ForgeOfSpec {
   readonly calls: Call[];
   /** Replaces the answer to the next requests that open a pull request. */
   onOpen: ((response: ServerResponse) => void) | undefined;
-  /** The number of following searches that find nothing. */
+  /** The number of upcoming searches for which the server finds no pull request. */
   blind: number;
   clear: () => void;
 }

@@ -8,22 +8,22 @@ import { type AddressInfo } from 'node:net';
 
 export interface Kept {
   readonly path: string;
-  /** The number of the request, from 1. */
+  /** The number of the request to the path, counted from 1. */
   readonly time: number;
   readonly what: 'question' | 'answer';
 }
 
 export interface Forwarder {
   readonly url: string;
-  /** Returns the number of requests to a path. */
+  /** Returns the number of requests to a path so far. */
   readonly asked: (path: string) => number;
-  /** Resolves once a path has had this number of requests. */
+  /** Resolves once a path has had `times` requests. */
   readonly until: (path: string, times: number) => Promise<void>;
-  /** Resolves once the answer of a path has begun. */
+  /** Resolves once the API has begun to answer a request to the path. */
   readonly answered: (path: string) => Promise<void>;
   /**
-   * Holds back one request to a path, counted from now on: before it reaches the API, or before its answer
-   * goes out. Resolves once it is held.
+   * Holds back one request to a path before it reaches the API, or holds back its response. `time` counts the
+   * requests from now on. Resolves once the request or response is held.
    */
   readonly keep: (kept: Kept) => Promise<void>;
   /** Closes all connections and accepts no new ones, like a restarting service. */
@@ -37,7 +37,7 @@ export async function openForwarder(target: string): Promise<Forwarder> {
   const asking = new EventEmitter();
   let keeping: (Kept & { readonly from: number; readonly has: () => void }) | undefined;
   const count = (path: string): number => paths.filter((one) => one === path).length;
-  /** Returns true if it is held back, and notifies the spec that waits for it. */
+  /** Returns true if the request or response is held back, and notifies the spec that waits for it. */
   const isKept = (path: string, time: number, what: Kept['what']): boolean => {
     if (keeping?.path !== path || keeping.what !== what || keeping.from + keeping.time !== time) return false;
     keeping.has();

@@ -92,7 +92,8 @@ it('is one import, whichever call it was killed at, before or after that was don
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ created: 0, unchanged: stories, kept: [], refused: [] });
   expect(await contentOf('CUT')).toEqual(once);
-  // The first one was killed while it finished. The last one found nothing to do.
+  // The older import created all stories and was killed during its last call. The newest import found nothing
+  // to do.
   const { items } = await client.imports.list({ projectId: 'CUT' });
   expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([
     ['finished', 0],

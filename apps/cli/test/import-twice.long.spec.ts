@@ -26,7 +26,7 @@ interface Issue {
   readonly status: string;
   readonly label: string | undefined;
   readonly epic: string | undefined;
-  /** Positions of the blockers in the list, possibly including the issue itself. */
+  /** Positions of the blocking issues in the list. An issue may block itself. */
   readonly blockers: readonly number[];
   readonly comments: readonly { readonly author: string; readonly body: string }[];
 }

@@ -132,7 +132,8 @@ describe('a file of a client', () => {
     );
     await mcp('uninstall', 'codex');
     expect(await read('.codex/config.toml')).toBe(before);
-    // A form that cannot be edited line by line is left alone.
+    // A file that defines its servers inline cannot be edited line by line, so the command does not change
+    // it.
     await write('.codex/config.toml', 'mcp_servers = { muster = { url = "z" } }\n');
     expect(await mcp('uninstall', 'codex')).toMatchObject({
       code: 2,

@@ -68,7 +68,7 @@ export async function runMuster(
   { env = {}, input = '' }: RunOptions,
 ): Promise<Outcome> {
   const child = spawnMuster(args, env);
-  // A command that does not read its input may exit before it is written.
+  // A command that does not read its standard input may exit before the input is written.
   child.stdin.on('error', () => undefined).end(input);
   const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   const [code] = exit as [number];
@@ -79,9 +79,9 @@ export interface Started {
   kill(signal: NodeJS.Signals): void;
   /** Returns the output so far. */
   shown(): string;
-  /** Resolves once the output matches. */
+  /** Resolves once the output matches the pattern. */
   until(what: RegExp): Promise<RegExpExecArray>;
-  /** The exit code, or null if a signal ended it. */
+  /** Resolves with the exit code, or with null if a signal ended the command. */
   readonly ended: Promise<number | null>;
 }
 
@@ -128,7 +128,7 @@ export interface Muster {
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** Starts a command that can be killed, with its output so far. */
   start(args: readonly string[], options: RunOptions): Started;
-  /** Runs a command as a person, by the environment. */
+  /** Runs a command with the address and the person's token in the environment. */
   as(person: Person, ...args: readonly string[]): Promise<Outcome>;
   environmentOf(person: Person): Record<string, string>;
 }

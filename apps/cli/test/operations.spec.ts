@@ -49,7 +49,7 @@ describe('an operation on the command line', () => {
       },
     );
     expect(JSON.parse(updated.out)).toMatchObject({ spec: { version: 2, content: '# By mouth' } });
-    // A text of several lines follows below the values, unchanged.
+    // A text of several lines is printed below the other values, unchanged.
     await chloe('story-spec', 'update', '--story-id', 'WEB-4', '--content', `@${spec}`);
     expect((await chloe('story-spec', 'get', '--story-id', 'web-4')).out).toMatch(
       /\n\ncontent:\n {2}# Sign in\n\n {2}With a passkey\.\n$/,

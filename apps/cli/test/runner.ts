@@ -14,12 +14,12 @@ const run = promisify(execFile);
 export interface Working {
   /** The events so far. */
   readonly told: readonly Told[];
-  /** Returns the first matching event since the start. */
+  /** Resolves with the first matching event since the start. */
   until(event: string, message?: RegExp): Promise<Told>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Stops reading the output. */
+  /** Stops reading the runner's output, as if the reader had gone. */
   readonly leave: () => void;
-  /** The exit code, or null if a signal ended it. */
+  /** Resolves with the exit code, or with null if a signal ended the runner. */
   readonly ended: Promise<number | null>;
 }
 

@@ -64,7 +64,8 @@ describe('muster login', () => {
   });
 
   it('says that an address has no API of Muster', async () => {
-    // Another service answers there, like all services of Muster.
+    // Another service answers at the address. It reports unknown paths in the same format as all services of
+    // Muster.
     const details = { reason: 'no_such_path', retryable: false };
     const error = { code: 'not_found', message: 'Nothing answers POST here.', status: 404, details };
     const other = createServer((_request, response) => {

@@ -114,7 +114,7 @@ describe('muster login with a browser', () => {
         ...{ member: { id: people.ana.me.memberId }, agent: { name: `Terminal ${scheme}` } },
         token: { scopes: ['read', 'write'] },
       });
-      // The command line listened for this one answer only.
+      // The command line stopped listening after the first redirect.
       await expect(fetch(await addressOpened())).rejects.toThrow();
       await page.context().close();
     },
@@ -146,7 +146,7 @@ describe('muster login with a browser', () => {
     };
     expect(await answer({ iss: issuer })).toBe(400);
     expect(await answer({ state: 'another', iss: issuer })).toBe(400);
-    // An answer of another server, confused with ours.
+    // This redirect names another authorization server as its issuer (a mix-up attack).
     expect(await answer({ state, iss: 'https://evil.example' })).toBe(400);
     expect(await answer({ state })).toBe(400);
     expect(await answer({ state: 'another', error: 'access_denied', iss: issuer })).toBe(400);

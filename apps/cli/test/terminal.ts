@@ -12,11 +12,11 @@ const script = '/usr/bin/script';
 export const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
 
 export interface Terminal {
-  /** Returns all output so far. */
+  /** Returns all output of the command so far. */
   shown(): string;
   until(what: RegExp): Promise<void>;
   type(text: string): void;
-  /** The exit code of the command. */
+  /** Resolves with the exit code of the command. */
   readonly ended: Promise<number>;
 }
 

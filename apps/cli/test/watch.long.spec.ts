@@ -131,7 +131,7 @@ describe('muster watch', () => {
   besideOnTerminal('looks when something happened, and hardly where nothing does', async () => {
     const { forwarder, terminal, lock, close } = await open('--interval', '1');
     await pause(5_000);
-    // The first call, one more when the stream connects, and none for each second since.
+    // The command reads the locks when it starts and again when the stream connects, but not every second.
     expect(forwarder.asked('/api/locks/list')).toBeLessThanOrEqual(4);
     expect(forwarder.asked('/api/events/stream')).toBe(1);
     await lock('src/live/**');

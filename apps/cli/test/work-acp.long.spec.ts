@@ -22,12 +22,12 @@ const agentFile = path.join(import.meta.dirname, 'acp-agent.ts');
 
 interface Talking extends Working {
   readonly key: string;
-  /** Reads a file that the agent wrote, by name. */
+  /** Reads a file that the agent wrote. Returns its lines as JSON values. */
   read<Line>(file: string): Promise<Line[]>;
   tell(file: string): Promise<void>;
 }
 
-/** Works on a new story with an agent of that behaviour. */
+/** Runs `muster work` on a new story with an agent of the given behavior. */
 async function start(behaviour: string): Promise<Talking> {
   const [{ story }, clone, place] = [
     await stories.chloe.stories.create({
@@ -97,8 +97,8 @@ describe('an agent by the Agent Client Protocol', () => {
     await working.ended;
     const [session] = await working.read<Session>('sessions');
     const [server] = session?.mcpServers ?? [];
-    // The name differs from one that the user may have, because clients store what they know of a server by
-    // its name.
+    // The server's name differs from any name that the user may have chosen. Clients store what they know of
+    // a server, such as a required sign-in, by its name.
     expect(server?.name).toBe('muster-run');
     expect(server?.url).toBe(`${muster.url()}/api/mcp?mode=core&project=WEB`);
     const [, token = ''] = /^Bearer (.+)$/.exec(server?.headers[0]?.value ?? '') ?? [];

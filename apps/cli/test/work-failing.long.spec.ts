@@ -17,7 +17,7 @@ beforeAll(async () => {
   chloe = muster.direct(people.chloe);
 });
 
-/** Creates a project with this number of stories that can start. */
+/** Creates a project with the given number of stories that can start. */
 async function project(key: string, stories: number): Promise<void> {
   await chloe.projects.create({ key, name: key });
   for (let count = 0; count < stories; count += 1)
@@ -28,7 +28,7 @@ const start = (clone: Clone, ...args: string[]) =>
   runner.start(clone, args, muster.environmentOf(people.chloe));
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
-/** Creates a branch at the remote with this hook. */
+/** Creates a branch at the remote whose settings contain the given hook. */
 async function baseWith(clone: Clone, name: string, hook: string): Promise<string[]> {
   await clone.git('switch', '--quiet', '-c', name);
   await mkdir(path.join(clone.folder, '.muster'), { recursive: true });
@@ -41,7 +41,7 @@ async function baseWith(clone: Clone, name: string, hook: string): Promise<strin
 const statesIn = async (projectId: string) =>
   (await chloe.deliveryExecutions.list({ projectId })).items.map(({ state }) => state).toSorted();
 
-/** Returns the outcomes of ended work and the states of the rest, sorted. */
+/** Returns the outcome of each ended execution and the state of each other execution, sorted. */
 const endsIn = async (projectId: string) =>
   (await chloe.deliveryExecutions.list({ projectId })).items
     .map(({ state, outcome }) => outcome ?? state)
@@ -54,7 +54,7 @@ describe('muster work', () => {
   it('takes no other story once the machine is at fault, and brings what it has at work to its end', async () => {
     await project('ALL', 4);
     const [clone, place] = [await runner.clone(), await runner.folder()];
-    // The second folder fails, while the agent in the first one works.
+    // The second call of the hook fails, while an agent works in the folder of the first call.
     const hook = `mkdir ${place}/first 2> ${place}/log || ! mkdir ${place}/second`;
     const base = await baseWith(clone, 'fails-once', hook);
     const working = start(

@@ -45,7 +45,7 @@ describe('muster work', () => {
     expect(await working.ended).toBe(1);
     const execution = await executionOf(bad);
     expect(execution).toMatchObject({ state: 'completed', outcome: 'failed', failure: 'agent_error' });
-    // The files of the agent are at the remote anyway.
+    // Although the work failed, the files of the agent are at the remote.
     expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('poor');
   });
 
@@ -207,7 +207,7 @@ describe('muster work', () => {
       'Pair',
       ...sh('echo good > answer.txt'),
     );
-    // Without a story the runner reports that and waits.
+    // While there is no story to acquire, the runner reports that and waits.
     await working.until('none');
     for (const title of ['One', 'Two', 'Three'])
       await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
@@ -225,7 +225,7 @@ describe('muster work', () => {
     expect(items.map(({ state }) => state)).toEqual(['submitted', 'submitted', 'submitted']);
     const once = (...agent: string[]) => start(clone, '--next', '--project', 'NXT', '--once', ...agent);
     expect(await once(...sh('true')).ended).toBe(0);
-    // The resumed story counts as the one that --once allows.
+    // With --once a runner works on one story. A resumed story counts as that story.
     for (const title of ['Four', 'Five'])
       await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
     const killed = once(
@@ -263,7 +263,7 @@ describe('muster work', () => {
       );
       expect(await other.ended).toBe(0);
       expect(await runner.git('show', `work/${key}-2:seen.txt`)).toBe('one\ntwo');
-      // Uncommitted changes are still uncommitted.
+      // Changes that the earlier holder had not committed are restored as uncommitted changes.
       expect(await runner.git('show', `work/${key}-2:status.txt`)).toContain('?? more.txt');
       expect(await runner.git('log', '--format=%s', `work/${key}-2`)).toContain('One');
       await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();

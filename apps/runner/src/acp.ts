@@ -63,9 +63,9 @@ const wantsLogin = (error: unknown): boolean =>
   error instanceof RequestError && error.code === RequestError.authRequired().code;
 
 /**
- * Lists Muster's MCP server with the token of the run, if the agent supports MCP over HTTP.
- * The server has a name of its own, because the user may already have a server called muster. Clients store
- * what they know of a server by its name, such as a required sign-in.
+ * Lists Muster's MCP server with the token of the run, if the agent supports MCP over HTTP. The server is not
+ * named `muster`, because the user may already have a server of that name. Clients store what they know of a
+ * server by its name, such as a required sign-in.
  */
 function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): McpServer[] {
   const { MUSTER_TOKEN: token } = credentialOf(run);
@@ -80,7 +80,7 @@ function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): 
 
 interface Begun {
   readonly sessionId: string;
-  /** True if the agent continues its earlier conversation. */
+  /** True if the session continues the agent's earlier conversation. */
   readonly isLoaded: boolean;
 }
 
@@ -119,7 +119,7 @@ class ProtocolDriver implements Driver {
   readonly #connection: ReturnType<ReturnType<typeof client>['connect']>;
   readonly #leaving = new AbortController();
   readonly #left: Promise<undefined>;
-  /** Rejects when the agent ends. */
+  /** Rejects when the agent's process ends. */
   #isKilled = false;
   readonly #died: Promise<never>;
   #asking = 0;
@@ -215,8 +215,8 @@ class ProtocolDriver implements Driver {
   }
 
   /**
-   * Waits briefly for the end of the process, because the pipes of a dying process close before its end is
-   * known.
+   * Returns the reason for a failure. Waits briefly for the exit of the agent's process, because the pipes of
+   * a dying process close before its exit status is known.
    */
   async #whyFailed(error: unknown): Promise<string> {
     const end = this.#died.catch((reason: unknown) => reason);
@@ -249,10 +249,13 @@ class ProtocolDriver implements Driver {
     }
   }
 
-  /** Returns undefined if there is no news that the agent has to receive before its work is checked. */
+  /**
+   * Returns the prompt for the agent's next turn. Returns undefined if the agent has to receive no news
+   * before its work is checked.
+   */
   async #nextPrompt(): Promise<string | undefined> {
     const { lease, signals, client: muster, work } = this.#run;
-    // The answer also brings the signals that arrived since the last call.
+    // The response to a renewal also contains the signals that arrived since the last call.
     await lease.renew().catch(() => undefined);
     if (lease.isOver() || isQuestionOpen(lease)) return undefined;
     const news = signals.take();

@@ -42,8 +42,8 @@ async function readResult(file: string, warn: (line: string) => void): Promise<R
 }
 
 /**
- * Replaces `{prompt}` and `{prompt-file}` within the words of the command. The prompt is on standard input as
- * well.
+ * Replaces `{prompt}` and `{prompt-file}` within the words of the command. The agent also receives the prompt
+ * on its standard input.
  */
 const filled = (command: readonly string[], prompt: string, file: string): string[] =>
   command.map((word) => word.replaceAll('{prompt-file}', () => file).replaceAll('{prompt}', () => prompt));
@@ -93,7 +93,10 @@ export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promi
   return { ...ending, tail: group.tail(), result: await readResult(files.result, session.say.warn) };
 }
 
-/** Returns when the agent ends or has to be ended. Writes checkpoints while it waits. */
+/**
+ * Writes checkpoints while the agent works. Returns when the agent has ended or has to be ended, with the
+ * reason.
+ */
 async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Ending> {
   const { session, lease, signals, config } = run;
   const over = new AbortController();
@@ -121,7 +124,9 @@ async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Endin
 
 const never = (): Promise<Ending> => new Promise(() => undefined);
 
-/** Returns when the agent has worked for this time. Time spent waiting for people does not count. */
+/**
+ * Returns when the agent has worked for `millis` milliseconds. Time spent waiting for people does not count.
+ */
 async function limit(millis: number, driver: Driver, over: AbortSignal): Promise<Ending> {
   let left = millis;
   while (left > 0) {

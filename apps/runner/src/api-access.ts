@@ -3,11 +3,11 @@ import { type Command } from 'commander';
 
 export interface Connection extends HttpOptions {
   readonly token: string;
-  /** Name of the login that renews the token. Programs that are started get this name instead of the token. */
+  /** The name of the login that renews the token. Child processes get this name instead of the token. */
   readonly renewed?: string;
 }
 
-/** The access to the API that the surrounding command line provides to these commands. */
+/** The access to the API that the command line provides to the runner's commands. */
 export interface ApiAccess {
   /** Adds the flags that choose an address, a token or a login. */
   addFlags(command: Command): Command;

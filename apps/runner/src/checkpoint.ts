@@ -16,7 +16,9 @@ const mostSummary = 2_000;
  */
 export const canBeNamed = (file: string): boolean => file.length <= 512 && !/[\\\p{Cc}]|^[a-z]:/iu.test(file);
 
-/** The data that the runner stores with a checkpoint. `spoken` is true if the summary is the agent's own. */
+/**
+ * The data that the runner stores with a checkpoint. `spoken` is true if the agent itself wrote the summary.
+ */
 interface RunnerData {
   readonly ref: string;
   readonly commit: string;
@@ -69,7 +71,7 @@ export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
       ...{ headSha: head, pushed: trouble === undefined, data: { runner: { ...data } } },
     })
     .catch((error: unknown) => {
-      // The lease is lost or the report failed. The files are saved anyway.
+      // The report was rejected because the lease is lost, or it failed. In both cases the files are saved.
       if (!isRefusal(error, 'stale_lease')) session.say.warn(`${work.key}: ${(error as Error).message}`);
     });
   session.say.tell(work.key, 'checkpoint', `checkpoint: ${differing(files.length, work.base)}`, {

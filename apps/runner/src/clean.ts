@@ -30,7 +30,8 @@ export async function clean(session: Session): Promise<void> {
     }
     const worktree = worktreeAt(work.folder, work.gitDir);
     const author = await authorOf(repository, agentName);
-    // The outcome counts as ended, because the person who cleans up has already looked at failures.
+    // Treat every run as ended well, even a failed one: the person who cleans up has already looked at
+    // failures.
     const why = await giveBack({ session, work, worktree, author }, own.get(), { outcome: 'ended' });
     const folder = shortFolder(work.folder);
     say.tell(work.key, 'cleaned', why === undefined ? `${folder} is given back` : `${folder} stays: ${why}`, {

@@ -113,7 +113,7 @@ const Config = z.strictObject({
   base: z.string().min(1).optional(),
   remote: z.string().min(1).optional(),
   worktrees: z.string().min(1).optional(),
-  /** The kind of forge of the remote, if its host name does not tell. */
+  /** The kind of forge at which the remote is. It is needed if the host name does not show the kind. */
   forge: ForgeKind.optional(),
   pullRequest: z.enum(['open', 'draft', 'none']).default('open'),
   checkpoint: Duration.default(minutes(5)),

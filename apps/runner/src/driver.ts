@@ -2,15 +2,15 @@
 import { type Execution } from '@muster/registry';
 import { type Group } from './group.ts';
 
-/** The end of an agent that finished its work or failed. */
+/** The result of an agent that finished its work or failed. */
 export interface Over {
-  /** The reason why the work does not count. Undefined if the agent ended well. */
+  /** The reason why the agent's work is rejected. Undefined if the agent ended well. */
   readonly trouble?: string;
-  /** The kind of failure. The agent is at fault if it is undefined. */
+  /** The kind of failure. If it is undefined, the failure is the agent's fault. */
   readonly failure?: 'infra' | 'context_exhausted';
   /** The last message of the agent. */
   readonly summary?: string;
-  /** True if a signal that the runner did not send ended the process. */
+  /** True if a signal ended the process and the runner did not send that signal. */
   readonly isKilled?: boolean;
   /** True if the agent ended before it received a prompt. */
   readonly isUnstarted?: boolean;
@@ -28,11 +28,11 @@ export interface Told {
 
 export interface Driver {
   readonly over: Promise<Over>;
-  /** Returns true while the agent waits for people. It does not count as idle then. */
+  /** Returns true while the agent waits for people. During that time the agent does not count as idle. */
   readonly isWaiting: () => boolean;
   /** Asks the agent to stop. Returns when it has stopped or the time limit has passed. */
   leaveOff(): Promise<void>;
-  /** The delay in milliseconds between the request to the process to end and its kill. */
+  /** The delay in milliseconds between asking the agent's process to end and killing it. */
   readonly graceMillis: number;
 }
 

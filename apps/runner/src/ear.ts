@@ -9,8 +9,8 @@ import { type ReadyRun } from './session.ts';
 export interface Ear {
   readonly hear: (update: SessionUpdate) => void;
   /**
-   * Starts to listen with the first turn. The agent repeats an earlier session before that, which is not
-   * news.
+   * Starts to pass on messages when the first turn begins. Before that, the agent repeats the messages of an
+   * earlier session.
    */
   readonly listen: () => void;
   /** Returns the last message of the turn. */

@@ -171,7 +171,10 @@ export async function settleFolder(place: Place, verdict: Verdict): Promise<void
   else await own.write({ step: 'kept', verdict, note: why });
 }
 
-/** Returns undefined if the folder was removed, else the reason why it stays, such as an error of git. */
+/**
+ * Removes the folder of a run. Returns undefined if it was removed, else the reason why it stays, such as an
+ * error of git.
+ */
 export const giveBack = (
   place: Omit<Place, 'own'>,
   entry: Pick<Entry, 'here' | 'cameFrom'>,

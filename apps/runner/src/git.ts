@@ -21,7 +21,7 @@ export class GitError extends Error {
 export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Exit codes that count as answers. Only 0 does by default. */
+  /** The exit codes that are not errors. By default only 0 is not an error. */
   readonly answers?: readonly number[];
   readonly signal?: AbortSignal;
 }
@@ -32,13 +32,13 @@ export interface GitAnswer {
 }
 
 export interface Git {
-  /** Returns the output without the last line break. */
+  /** Runs git and returns its output without the last line break. */
   (args: readonly string[], options?: GitOptions): Promise<string>;
   readonly ask: (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
 }
 
 /**
- * The folder in which git works. Both fields are set where git must not search for a repository, such as in
+ * The folder in which git works. `gitDir` is set if git must not search for a repository itself, such as in
  * an agent's folder.
  */
 export interface GitPlace {
@@ -46,7 +46,7 @@ export interface GitPlace {
   readonly gitDir?: string;
 }
 
-/** Variables that could send git to another repository. They are set while a hook of git runs. */
+/** Environment variables that could send git to another repository. Git sets them while it runs a hook. */
 const strayNames = new Set(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR']);
 
 /** Commands that reach the remote, for which the person's credential helper may need their token. */

@@ -36,9 +36,9 @@ export interface Group {
   readonly lastOutput: () => number;
   /** Returns the last lines of output. */
   readonly tail: () => string;
-  /** Appends a line to the output. */
+  /** Adds a line to the output that the command itself did not print, such as a message of an agent. */
   readonly print: (line: string) => void;
-  /** Records activity of the command. */
+  /** Resets the time of the last output, so that the command does not count as idle. */
   readonly touch: () => void;
   /** The standard input and output, if no input was given. */
   readonly pipes: { readonly input: Writable; readonly output: Readable };
@@ -48,7 +48,10 @@ export interface Group {
 
 const waiting = 'IFS= read -r word <&3 && [ "$word" = go ] && exec 3<&- && exec "$@"';
 
-/** The script that ends the group when its standard input closes, which happens when the runner is gone. */
+/**
+ * The script that ends the process group when its standard input closes. The input closes when the runner is
+ * gone.
+ */
 const guard = `cat >/dev/null
 kill -s TERM -- "-$1" 2>/dev/null
 for second in 1 2 3 4 5 6 7 8 9 10; do
@@ -144,7 +147,7 @@ function collect(
       file.write(chunk);
       const parts = `${begun}${decoder.write(chunk)}`.split('\n');
       begun = parts.pop() ?? '';
-      // Cuts a line without an end, so that it does not fill the memory.
+      // Cut a line that never ends, so that it does not fill the memory.
       if (begun.length > longestLine) parts.push(begun.slice(0, longestLine));
       if (begun.length > longestLine) begun = '';
       for (const line of parts) tell(line);

@@ -40,7 +40,7 @@ export async function identifyRun(
     readonly runId: string;
     readonly project: string;
     readonly agentName: string;
-    /** Rejects a caller who is not an agent. */
+    /** If true, `--as-me` was given. A caller who is not an agent is then rejected. */
     readonly asMe?: boolean;
   },
 ): Promise<RunIdentity> {
@@ -71,7 +71,7 @@ export async function endTokens(client: Client, runId: string): Promise<void> {
       if (name === nameOf(runId) && revokedAt === null) await client.tokens.revoke({ tokenId: id });
     }
   } catch (error) {
-    // An agent has created no tokens, and may not list them.
+    // An agent may not list tokens. An agent has created no tokens, so there is nothing to revoke.
     if (!(error instanceof MusterError) || error.status !== 403) throw error;
   }
 }

@@ -29,12 +29,12 @@ const Work = z.object({
   projectId: z.string(),
   epoch: z.int(),
   attempt: z.int(),
-  /** The branch into which the work goes, and its commit. */
+  /** The branch into which the work will be merged. `baseSha` is the commit of that branch. */
   base: z.string(),
   baseSha: z.string(),
-  /** The commit at which the work begins: the base, or what an earlier holder left. */
+  /** The commit at which the work begins: the base, or the last commit of an earlier holder. */
   startSha: z.string(),
-  /** A checkpoint with changes that are not all committed. */
+  /** A checkpoint of an earlier holder whose uncommitted changes have to be restored. */
   restoreSha: z.string().optional(),
   branch: z.string(),
   folder: z.string(),
@@ -43,7 +43,7 @@ const Work = z.object({
   /** The ref of the run's checkpoints. */
   ref: z.string(),
   portBase: z.int().optional(),
-  /** The pull request, once it is open. */
+  /** The pull request of the work, once it is open. */
   pullRequest: z.object({ number: z.int(), url: z.string() }).optional(),
 });
 export type Work = z.infer<typeof Work>;
@@ -65,7 +65,10 @@ const Entry = z.object({
   step: z.enum(steps),
   holderId: z.string().optional(),
   work: Work.optional(),
-  /** The branch to which the checkout returns, if the run uses the checkout instead of a worktree. */
+  /**
+   * The branch to which the checkout returns after the run. It is set if the run uses the checkout instead of
+   * a worktree.
+   */
   cameFrom: z.string().optional(),
   agent: z.object({ pid: z.int(), began: z.string() }).optional(),
   tries: z.int(),
@@ -74,15 +77,17 @@ const Entry = z.object({
 });
 export type Entry = z.infer<typeof Entry>;
 
-/** An entry on which only this process works. */
+/** A journal entry that this process owns. No other process works on it. */
 export interface OwnEntry {
   readonly folder: string;
   get(): Entry;
-  /** Records completed work. It is on the disk on return, unless the repository was removed. */
+  /**
+   * Records a completed step. The entry is on the disk when this returns, unless the repository was removed.
+   */
   write(change: Partial<Entry>): Promise<Entry>;
-  /** Records what is about to be done. It is on the disk on return. */
+  /** Records the next step before it is taken. The entry is on the disk when this returns. */
   intend(change: Partial<Entry>): Promise<void>;
-  /** Deletes the entry, because nothing is left to do. */
+  /** Deletes the entry, because the run has ended and nothing is left to do. */
   drop(): Promise<void>;
 }
 
@@ -129,7 +134,7 @@ async function readEntry(folder: string): Promise<Entry | undefined> {
 
 const owners = /^owner-(\d+)$/;
 
-/** Returns the number of the newest owner, and whether its process lives. */
+/** Returns the number of the entry's newest owner, and whether the owner's process lives. */
 async function lookForOwner(folder: string): Promise<{ generation: number; isLiving: boolean }> {
   const names = await readdir(folder).catch(() => []);
   const generation = Math.max(0, ...names.map((name) => Number(owners.exec(name)?.[1] ?? 0)));
@@ -140,8 +145,8 @@ async function lookForOwner(folder: string): Promise<{ generation: number; isLiv
 }
 
 /**
- * Becomes the next owner. Returns true for only one of several callers, because a file with that name can be
- * created once.
+ * Makes this process the next owner of an entry. Returns true for only one of several callers, because each
+ * owner file can be created only once.
  */
 async function follow(folder: string, generation: number): Promise<boolean> {
   const me = await identify(process.pid);
@@ -173,8 +178,8 @@ function ownEntry(folder: string, first: Entry): OwnEntry {
     get: () => entry,
     write: async (change) => {
       entry = Entry.parse({ ...entry, ...change });
-      // An agent that removed the repository also removed this journal. Its run ends, and nothing could be
-      // resumed.
+      // An agent that removed the repository also removed this journal. The run ends, and no later runner can
+      // resume it.
       await put(entry).catch(unlessMissing);
       return entry;
     },
@@ -204,7 +209,8 @@ export function openJournal(commonDir: string): Journal {
       const runId = `${hostname().slice(0, 60)}/${id}`;
       const first: Entry = { ...entry, runId, step: 'taking', tries: 0 };
       await ownEntry(unfinished, first).write({});
-      // The entry appears together with its owner. Without one, another runner would take it for abandoned.
+      // The entry becomes visible together with its owner file. Another runner would consider an entry
+      // without an owner abandoned.
       await rename(unfinished, folder);
       await syncFolder(home);
       return ownEntry(folder, first);
@@ -216,7 +222,7 @@ export function openJournal(commonDir: string): Journal {
         if (before !== undefined && !isWanted(before)) continue;
         const { generation, isLiving } = await lookForOwner(folder);
         if (isLiving || !(await follow(folder, generation))) continue;
-        // Reads the entry as its last owner left it. Without an entry, nothing had been done.
+        // Read the entry as its last owner left it. If the file is missing, the owner had not begun to work.
         const entry = await readEntry(folder);
         if (entry === undefined) await rm(folder, { recursive: true, force: true });
         else adopted.push(ownEntry(folder, entry));

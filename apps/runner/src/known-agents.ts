@@ -1,7 +1,10 @@
 /** The known agents that speak the Agent Client Protocol, by the names with which users select them. */
 import { type Config } from './config.ts';
 
-/** The way to drive an agent: by the protocol, or as a command that reads its standard input and exits. */
+/**
+ * The way to drive an agent: by the Agent Client Protocol, or as a command that reads its standard input and
+ * exits.
+ */
 export type Protocol = 'acp' | 'command';
 
 /** Versions are pinned, because an adapter that npx downloads is code that runs on this machine. */
@@ -19,7 +22,7 @@ const knownAgent = (name: string | undefined): readonly string[] | undefined =>
 export interface Chosen {
   readonly command: readonly string[];
   readonly protocol: Protocol;
-  /** The name of the agent in Muster. */
+  /** The name of the agent record in Muster under which the run works. */
   readonly name: string;
 }
 

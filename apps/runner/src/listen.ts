@@ -37,7 +37,7 @@ export interface HeardSignals extends Signals {
   readonly hear: (signal: Signal) => void;
 }
 
-/** Opens the list of signals. The file has one line of JSON for each, oldest first. */
+/** Opens the list of signals of a run. Each signal is also appended to the file as one line of JSON. */
 export function openSignals(file: string): HeardSignals {
   const stop = new AbortController();
   let news: News[] = [];
@@ -71,7 +71,10 @@ export function openSignals(file: string): HeardSignals {
 
 const pauseMillis = 1_000;
 
-/** Fetches the signals as soon as an event of the execution arrives, until the run ends. */
+/**
+ * Renews the lease after each event of the execution, because the response contains the new signals. Ends
+ * when the run ends.
+ */
 export async function listen(client: Client, lease: HeldLease, over: AbortSignal): Promise<void> {
   let afterSeq = lease.execution().lastEventSeq;
   while (!over.aborted && !lease.isOver()) {
@@ -82,7 +85,8 @@ export async function listen(client: Client, lease: HeldLease, over: AbortSignal
         await lease.renew();
       }
     } catch (error) {
-      // The API did not answer, or the lease is lost. A renewal finds out which, also if the token expired.
+      // The API did not answer, the token expired, or the lease is lost. A renewal finds out whether the
+      // lease is lost.
       if (error instanceof MusterError) await lease.renew().catch(() => undefined);
       await pause(pauseMillis, undefined, { signal: over }).catch(() => undefined);
     }

@@ -14,7 +14,10 @@ import {
 import { type Decision } from './config.ts';
 import { type ReadyRun } from './session.ts';
 
-/** Allows each kind by default but a change of the session's mode, which only the runner may make. */
+/**
+ * The default decision. It allows each kind of tool call except a change of the session's mode, which only
+ * the runner may make.
+ */
 const usual = (kind: ToolKind): Decision => (kind === 'switch_mode' ? 'deny' : 'allow');
 
 const changing = new Set<ToolKind>(['edit', 'delete', 'move']);
@@ -34,7 +37,10 @@ export function decide({ config, worktree, own }: ReadyRun, toolCall: ToolCallUp
   return config.agent.permissions[kind] ?? usual(kind);
 }
 
-/** The options that express a decision, best first. Only people decide "always", never the settings. */
+/**
+ * The options of the protocol that express a decision, best first. Only people can decide `always`; the
+ * settings cannot.
+ */
 const fitting = {
   allow: ['allow_once', 'allow_always'],
   always: ['allow_always', 'allow_once'],

@@ -25,7 +25,7 @@ export const givePortsBack = (base: number | undefined): void => {
   if (base !== undefined) given.delete(base);
 };
 
-/** Returns the first of `count` ports that are free now. */
+/** Returns the first port of a block of `count` ports that are free now. */
 export async function freePorts(
   { count, from }: { readonly count: number; readonly from: number },
   commonDir: string,

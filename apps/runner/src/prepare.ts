@@ -34,7 +34,7 @@ async function startOf(
   }
   const branch = execution.git?.branch;
   if (!lease.resumed || branch === null || branch === undefined) return { startSha: base.sha };
-  // Another tool worked on the story before, and reported its branch.
+  // An earlier holder that used another tool reported the branch of its work.
   if (remote !== undefined) {
     const place = `refs/muster-remote/${execution.id}/branch`;
     const { code } = await git.ask(

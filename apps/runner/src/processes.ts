@@ -128,8 +128,8 @@ export async function stopProcesses({ runId, group, graceMillis }: StopOptions):
       else if (!asked.has(pid)) send(pid, 'SIGTERM');
     }
     asked = new Set(left);
-    // Each check reads every process of the machine. The delay grows, so that a quick end is noticed soon at
-    // low cost.
+    // Each check reads every process of the machine. The delay between checks grows, so that an early exit is
+    // noticed soon and a late one costs few checks.
     const remaining = deadline - performance.now();
     await pause(isLate ? 20 : Math.max(20, Math.min(500, (graceMillis - remaining) / 5, remaining)));
   }
@@ -139,7 +139,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // The process ended in between.
+    // The process ended before the signal was sent.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -5,7 +5,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Session } from './session.ts';
 
-/** Both values together stay below ten seconds, within which an outage must be reported. */
+/**
+ * The interval between two probes. It and the probe's timeout add up to less than ten seconds, within which
+ * an outage must be reported.
+ */
 const probeEveryMs = 5_000;
 const probeTimeoutMs = 4_000;
 

@@ -17,8 +17,8 @@ const write = async (name: string, text = ''): Promise<void> => {
 };
 
 /**
- * Lists the included files of a checkout that ignores `.env*`, `local/` and `dist/`, if the base has this
- * list.
+ * Creates a checkout that ignores `.env*`, `local/` and `dist/`, and whose base has `list` as its
+ * `.worktreeinclude`. Returns the included files.
  */
 async function includedBy(list: string): Promise<string[]> {
   const git = openGit({ folder });

@@ -9,7 +9,7 @@ export interface Repository {
   readonly top: string;
   /** The git folder that all worktrees share. */
   readonly commonDir: string;
-  /** Undefined if there is no remote. Branches and checkpoints stay local then. */
+  /** The name of the remote. Undefined if there is no remote; branches and checkpoints then stay local. */
   readonly remote: string | undefined;
   readonly git: Git;
 }
@@ -44,7 +44,10 @@ export async function findRepository(folder: string, remoteWanted?: string): Pro
   return { top, commonDir, remote, git };
 }
 
-/** Returns the branch into which work goes: the remote's default branch, or the one that is checked out. */
+/**
+ * Returns the name of the branch into which work is merged: the remote's default branch, or else the branch
+ * that is checked out.
+ */
 async function baseNameOf({ git, remote }: Repository): Promise<string> {
   if (remote !== undefined) {
     const { code, out } = await git.ask(['symbolic-ref', '--short', `refs/remotes/${remote}/HEAD`], {
@@ -64,7 +67,10 @@ const commitOf = async (git: Git, name: string): Promise<string | undefined> => 
   return code === 0 ? out.trim() : undefined;
 };
 
-/** Finds the base as the remote has it now. Uses the last fetched state if the remote does not answer. */
+/**
+ * Finds the current base commit at the remote. If the remote does not answer, the last fetched commit is
+ * used.
+ */
 export async function findBase(
   repository: Repository,
   named: string | undefined,

@@ -41,10 +41,10 @@ export interface Setting {
   readonly config: Config;
 }
 
-/** Reads the current base and settings of the repository. */
+/** Reads the current base commit and settings of the repository. */
 export async function settle(session: Session, base: string | undefined): Promise<Setting> {
   const { repository, say } = session;
-  // Fails in a damaged repository, where the calls below would only report a missing branch.
+  // Fail early in a damaged repository. The calls below would only report a missing branch.
   await repository.git(['rev-parse', '--git-dir']);
   const first = await findBase(repository, base, say.warn);
   const config = await readConfig(repository, first);
@@ -185,8 +185,8 @@ async function toTheEnd(run: ReadyRun): Promise<Verdict> {
 }
 
 /**
- * Returns true also if no process could start in the folder. A dead runner may not have noticed that it was
- * gone.
+ * Returns true if the error means that the run's folder is gone. If a program could not be started, the
+ * folder itself is checked.
  */
 const isFolderGone = async ({ worktree }: ReadyRun, error: unknown): Promise<boolean> =>
   error instanceof FolderGone ||
@@ -287,7 +287,7 @@ async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecke
     case 'over':
       break;
   }
-  // The agent may have ended the work itself.
+  // The agent may have ended the work itself, which a renewal of the lease shows.
   await run.lease.renew().catch((error: unknown) => {
     if (!isRefusal(error, 'stale_lease')) throw error;
   });
@@ -342,7 +342,10 @@ async function forgetFolder({ repository }: Session, own: OwnEntry): Promise<voi
   } else if (work !== undefined) await forgetWorktree(repository, work);
 }
 
-/** Keeps the verdict of a run that released or handed over its story. Such a run did not lose it. */
+/**
+ * Returns the verdict of a run that no longer holds its lease. A run that released or handed over its story
+ * keeps its verdict; any other run lost the story.
+ */
 const lostOrLet = (verdict: Verdict | undefined, why: string): Verdict =>
   verdict?.outcome === 'release' || verdict?.outcome === 'handoff'
     ? verdict

@@ -22,11 +22,11 @@ export interface Session {
   readonly caller: Client;
   readonly repository: Repository;
   readonly say: Say;
-  /** Aborted when the runner is asked to end. */
+  /** Aborts when the runner is asked to end. */
   readonly leaving: AbortSignal;
   readonly worktrees: string | undefined;
   readonly siblings: Siblings;
-  /** True if the caller states that they are an agent. */
+  /** True if `--as-me` was given: the run works as the calling agent. */
   readonly asMe: boolean;
 }
 
@@ -51,16 +51,19 @@ export interface ReadyRun extends Run {
 
 export interface News {
   readonly line: string;
-  /** True if the agent's first prompt is outdated by it. */
+  /** True if the news makes the agent's first prompt outdated. */
   readonly changesContext: boolean;
 }
 
 /** The changes by others since the agent was last notified. */
 export interface Signals {
   readonly stopRequested: AbortSignal;
-  /** Returns each piece of news once. */
+  /** Returns the news since the last call. Each piece of news is returned once. */
   take(): News[];
-  /** Waits for the answer to a question that the runner itself asks. The agent does not get it as news. */
+  /**
+   * Waits for the answer to a question that the runner itself asked. The agent does not receive this answer
+   * as news.
+   */
   answerTo(questionId: string): Promise<string>;
 }
 
@@ -70,8 +73,8 @@ export interface Signals {
 const patienceSeconds = 60;
 
 /**
- * Chooses the connection for a token. A run that works as the caller uses the caller's renewed tokens; the
- * run's own token lasts as long as the run.
+ * Returns the connection for a token. A run that works as the caller uses the caller's login, which renews
+ * its token. A run with its own token needs no renewal, because the token lasts as long as the run.
  */
 const wayAs = (connection: Connection, token: string): HttpOptions =>
   token === connection.token ? connection : { baseUrl: connection.baseUrl, token };

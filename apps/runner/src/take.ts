@@ -10,7 +10,7 @@ export interface Wanted {
   readonly assignedToMe?: boolean;
   /** True if the runner waits while there is no story to acquire. */
   readonly waits: boolean;
-  /** Aborts the search: no story is acquired afterwards. */
+  /** Aborts to end the search for a story. No story is acquired afterwards. */
   readonly until: AbortSignal;
 }
 
@@ -56,7 +56,7 @@ async function takeNext(setting: TakeSetting, wanted: Wanted): Promise<Acquired 
   const { client, entry, siblings, leaving, onNone } = setting;
   let told: string | undefined;
   while (!leaving.aborted) {
-    // The cursor is from before the call, so that no event in between is missed.
+    // Fetch the cursor before the call, so that no event after the call is missed.
     const { cursor } = await client.events.list({ projectId: entry.project, after: 'latest', limit: 1 });
     const answer = await siblings.inTurn(async () => {
       const next = await client.deliveryExecutions.acquireNext({
@@ -100,22 +100,25 @@ export async function take(setting: TakeSetting, wanted: Wanted): Promise<Acquir
 const held = ['leased', 'waiting_input', 'stalled'] as const;
 const isHeld = ({ state }: Execution): boolean => held.some((one) => one === state);
 
-/** The state of the work of a run whose runner died. */
+/** The state in which a run's work is found after its runner died. */
 export type Found =
   | { readonly kind: 'held'; readonly acquired: Acquired }
-  /** The run ended it, or another caller did. */
+  /** The execution has ended, by this run or by another caller. */
   | { readonly kind: 'over'; readonly execution: Execution }
   /** The run had not acquired a story yet. */
   | { readonly kind: 'none' }
   /** Another holder has the story. */
   | { readonly kind: 'lost'; readonly why: string };
 
-/** Returns undefined for a record that was deleted or is no longer visible, which is the same to a run. */
+/**
+ * Returns undefined if the error is `not_found`, and rethrows any other error. A deleted record and a record
+ * that is no longer visible give the same error.
+ */
 export function gone(error: unknown): undefined {
   if (!isRefusal(error, 'not_found')) throw error;
 }
 
-/** Acquires again only what the run already holds. */
+/** Acquires the story of the run again, but only if the run still holds it. */
 export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
   const { runId, work } = entry;
   const execution = await (
@@ -139,7 +142,7 @@ export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
     if (work === undefined || acquired.execution.lease?.epoch === work.epoch) {
       return { kind: 'held', acquired };
     }
-    // Another holder had it between the two calls and released it, so the work may have changed.
+    // Another caller acquired and released the story between the two calls, so the work may have changed.
     const { id: executionId } = acquired.execution;
     await client.deliveryExecutions.release({ executionId, leaseToken: acquired.leaseToken });
     return { kind: 'lost', why: 'another had the story in between' };

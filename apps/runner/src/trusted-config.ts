@@ -64,7 +64,7 @@ async function entriesOf(file: string, text: string | undefined): Promise<Map<st
 
 const atHome = (name: string): string => path.join(process.env['HOME'] ?? homedir(), name);
 
-/** Lists the files that a file includes, even if they do not exist yet. */
+/** Lists the files that a git configuration file includes, even if they do not exist yet. */
 const includesIn = (file: string, entries: ReadonlyMap<string, string>): string[] =>
   [...entries]
     .filter(([name]) => /^include(if\..*)?\.path$/s.test(name))

@@ -205,7 +205,7 @@ async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefine
       if (verdict !== undefined) verdicts.push(verdict);
       else say.warn('a run that had taken nothing was forgotten');
     } catch (error) {
-      // The run stays in the journal, and does not stop the others.
+      // The failed run stays in the journal. The other runs are still resumed.
       failures.push(error);
     }
   }

@@ -19,7 +19,7 @@ export interface Worktree {
   readonly git: Git;
 }
 
-/** The files of a worktree as a commit. */
+/** A commit with all files of a worktree. */
 export interface Snapshot {
   readonly commit: string;
   readonly tree: string;
@@ -40,7 +40,10 @@ export class FolderGone extends Error {
   }
 }
 
-/** Describes the worktree as it was created, whatever the folder contains now. */
+/**
+ * Returns the worktree with the paths that were recorded when it was created. The current contents of the
+ * folder are not read.
+ */
 export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
   folder,
   gitDir,
@@ -106,7 +109,7 @@ export async function addWorktree(
   return openWorktree(folder);
 }
 
-/** Returns true if the folder is still the worktree that was created. */
+/** Returns true if the folder is still the worktree that the runner created. */
 export async function isWhole({ folder, gitDir }: Worktree): Promise<boolean> {
   if (path.basename(gitDir) === '.git') return there(gitDir);
   const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
@@ -135,10 +138,11 @@ async function treeOf(worktree: Worktree, head: string): Promise<string> {
       await git(['read-tree', head], { env });
       listed = await list();
     }
-    // `git add` would run `git status` in a nested repository, and so the programs of its configuration.
+    // Exclude nested repositories. `git add` would run `git status` in them, and so the programs that their
+    // configuration names.
     const inside = repositoriesAmong(listed.out);
     const pathspecs = [':(top)', ...inside.map((name) => `:(top,exclude,literal)${name}`)];
-    // Keeps the earlier version of a file that changes while it is read, or that cannot be read.
+    // If a file changes while it is read, or cannot be read, its earlier version stays in the index.
     await git.ask(['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], {
       env,
       answers: [0, 1],

@@ -37,8 +37,8 @@ export const environment = {
    */
   COORDINATION_API_URL: z.url({ protocol: /^https?$/ }).optional(),
   /**
-   * `on` lets MCP clients register themselves, under any name. Clients with a client id metadata document do
-   * not need it.
+   * `on` lets MCP clients register themselves, under any name. Clients with a client id metadata document
+   * need no registration.
    */
   OAUTH_DYNAMIC_REGISTRATION: z.enum(['on', 'off']).default('off'),
   /**

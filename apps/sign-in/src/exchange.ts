@@ -10,7 +10,7 @@ export interface Exchange {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the synchronization. Only the first of consecutive failures is logged. */
+/** Starts the synchronization. If it fails several times in a row, only the first failure is logged. */
 export function startExchange(pool: Pool, logger: Logger): Exchange {
   const stopping = new AbortController();
   const run = async (): Promise<void> => {

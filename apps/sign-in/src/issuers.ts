@@ -23,7 +23,7 @@ export type Claimed = Omit<IssuerAnswer, 'claims'>;
 const mostOfSubject = 255;
 
 /**
- * The assumed time of authentication if the issuer did not return one although it was requested. It may not
+ * The assumed time of authentication if the issuer did not return the requested time. Such an issuer may not
  * have authenticated the person again.
  */
 const longAgo = new Date(0).toISOString();
@@ -32,8 +32,8 @@ export interface Issuers {
   /** Returns the URL to send a person to, and the data to store. Throws if the issuer cannot be used. */
   begin(provider: Provider, ask: Ask): Promise<{ readonly address: string; readonly flow: IssuerFlow }>;
   /**
-   * Validates the issuer's response in the URL `at` and returns its claims. Throws if anything does not match
-   * the request.
+   * Validates the issuer's response in the URL `at` and returns its claims. Throws if the response does not
+   * match the request.
    */
   end(provider: Provider, flow: IssuerFlow, at: URL): Promise<Claimed>;
 }

@@ -84,7 +84,7 @@ describe('a session', () => {
     // The API caches that the organization is on the primary server.
     expect(await status(browser, moved)).toBe(200);
     await moveEast(moved);
-    // Another session of the person, which the API has not cached.
+    // A new session of the person is used, for which the API has cached nothing.
     expect(await status(await signIn(email), moved)).toBe(200);
   });
 

@@ -26,7 +26,10 @@ import {
   register,
 } from './oauth.ts';
 
-/** The response of the document's server, the recorded requests, and the target of its redirect. */
+/**
+ * The server of client metadata documents: the document that it returns, and the URL to which it redirects
+ * instead unless the URL is empty.
+ */
 let [document, leadsTo]: [unknown, string] = [{}, ''];
 const asked: string[] = [];
 const server = createServer({ cert: certificate, key }, ({ url = '' }, response) => {

@@ -200,8 +200,8 @@ describe('a client that a person consents to', () => {
 
   it('lives on through a thousand refreshes that come many at a time', async () => {
     let { refresh_token: token } = await connect(browser, client, form);
-    // More concurrent requests than the limit: none keeps its place. This takes seven seconds, and much
-    // longer on a busy machine.
+    // The requests of all rounds exceed the limit of concurrent requests, so each request must release its
+    // slot. The test takes seven seconds, and much longer on a busy machine.
     for (let round = 0; round < 200; round += 1) {
       const replies = await Promise.all(Array.from({ length: 5 }, () => client.refresh(token)));
       expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));

@@ -51,7 +51,7 @@ describe('an invitation', () => {
     expect((await browser.open(joined.location)).text).toContain(
       'You joined the organization. Open it below.',
     );
-    // No token is issued, because the person uses their session.
+    // Joining the organization issues no API token. The person uses their session.
     const { body } = await browser.call(people.orgId, 'session.identity');
     expect(body['member']).toMatchObject({ email, role: 'member', name: email.split('@')[0] });
     const tokens = await world.rows<{ kind: string }>(

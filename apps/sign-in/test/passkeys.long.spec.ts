@@ -169,7 +169,7 @@ describe('a passkey', () => {
     const rename = (one: Browser, name: string, headers = {}) =>
       one.submit('/auth/passkeys/rename', { passkey, name }, headers);
     const names = async () => (await passkeys()).map(({ name }) => name);
-    // Renaming requires no recent authentication; the operation of that name does not either.
+    // Renaming requires no recent authentication. The operation passkeys.rename does not require it either.
     await old();
     expect(await rename(browser, '  Desk ')).toMatchObject({ status: 303, location: '/sign-in/passkeys' });
     expect((await browser.open('/sign-in/passkeys')).text).toContain('Rename Desk');

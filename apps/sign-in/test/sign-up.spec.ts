@@ -1,4 +1,7 @@
-/** People who may sign in without being members, if only invited people are allowed, or no one. */
+/**
+ * People without a membership who may sign in if SIGN_UP is `invited` (invited people only) or `closed` (no
+ * one).
+ */
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useInstallation } from './installation.ts';
@@ -31,7 +34,7 @@ describe.each(['invited', 'closed'] as const)('an installation that is %s', (sig
     await world.rows(`update members set email = $2 where org_id = $1 and name = 'Dan'`, orgId, member);
     for (const email of [stranger, invited, member])
       await installation.browser().submit('/auth/link', { email });
-    // The member's e-mail was requested last, so the others would have arrived before it.
+    // The member's e-mail was requested last, so the other e-mails would have arrived before it.
     await installation.link(member);
     if (signUp === 'invited') await installation.link(invited);
     const counts = await Promise.all([stranger, invited].map((email) => installation.mailsTo(email)));

@@ -66,7 +66,7 @@ export function nodeAddresses(): readonly NodeAddress[] {
   }
 }
 
-/** Returns DATABASE_URL, else the address that the parent process offers. */
+/** Returns DATABASE_URL. If it is not set, returns the database address that the parent process offers. */
 export async function databaseUrl(): Promise<string> {
   const url = process.env['DATABASE_URL'];
   if (url === undefined || url === '') {

@@ -1,4 +1,7 @@
-/** The operators' commands. Each group is below `muster admin`, and also below its former top-level word. */
+/**
+ * The operators' commands. Each command is available as `muster admin <word>`, and also as `muster <word>`,
+ * its earlier name.
+ */
 import { type Command } from 'commander';
 import { makeAfterLoss } from './after-loss.ts';
 import { prepared } from './command.ts';
@@ -9,7 +12,7 @@ import { addMembers, addOrg } from './organizations.ts';
 import { addPlatform, addTokens } from './tokens.ts';
 import { operators, type OperatorsWord } from './words.ts';
 
-/** Commands that are not groups. */
+/** Operators' commands without subcommands. */
 const alone = {
   migrate: makeMigrate,
   'after-loss': makeAfterLoss,
@@ -28,7 +31,10 @@ const groups: Readonly<Record<Exclude<OperatorsWord, keyof typeof alone>, (group
   outbox: addOutbox,
 };
 
-/** Adds all groups below `parent`. If a word is given, `parent` itself becomes that group. */
+/**
+ * Adds all operators' commands below `parent`. If a word is given, `parent` itself becomes the command of
+ * that word.
+ */
 export function addAdmin(parent: Command, word?: OperatorsWord): void {
   const make = (of: OperatorsWord, command: Command): void => {
     if (isAlone(of)) alone[of](prepared(command, operators[of]));

@@ -3,7 +3,7 @@ import { type ShownToken } from '@muster/organizations';
 import { dayOf } from '@muster/terminal';
 
 export interface Shown {
-  /** The output for scripts, with --json. */
+  /** The output for scripts, printed with --json. */
   readonly json: unknown;
   /** The output for people. */
   readonly lines: readonly string[];

@@ -1,4 +1,6 @@
-/** The operators' commands. Each was once a top-level command, and still works as one. */
+/**
+ * The operators' commands. Each of them was once a top-level command, and still works as a top-level command.
+ */
 export const operators = {
   org: 'Organizations',
   member: 'Members of an organization',

@@ -11,8 +11,8 @@ interface AskFlags extends ConnectionFlags {
   readonly story?: string;
   readonly to?: string;
   /**
-   * Undefined unless `--no-wait` was given, because the flags of a lazily filled command have no negated
-   * default.
+   * False if `--no-wait` was given, otherwise undefined. Commander sets no default for the flags of a command
+   * that is filled lazily.
    */
   readonly wait?: boolean;
   readonly json?: boolean;
@@ -46,7 +46,8 @@ async function ask(question: string, flags: AskFlags): Promise<void> {
   const storyId = flags.story ?? process.env['MUSTER_STORY'] ?? '';
   if (storyId === '') throw new UsageError('which story? give --story or set MUSTER_STORY');
   const client = createClient(transportOf(await findConnection(flags), { patienceSeconds }));
-  // Events after this cursor include the answer, however soon it comes.
+  // The cursor is fetched before the question is asked, so that no answer is missed, however early it
+  // arrives.
   const { cursor } = await client.events.list({ after: 'latest', limit: 1 });
   const { comment } = await client.comments.create({
     ...{ storyId, body: question, kind: 'question' },

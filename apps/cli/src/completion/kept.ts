@@ -57,5 +57,5 @@ export async function kept(key: readonly string[], ask: () => Promise<Value[]>):
   }
 }
 
-/** Deletes the cache, because it has titles that only the ended login could read. */
+/** Deletes the cache at logout, because it contains titles that only the ended login could read. */
 export const forgetKept = (): Promise<void> => rm(folder(), { recursive: true, force: true });

@@ -7,13 +7,16 @@
 import { type Place } from './tree.ts';
 
 const single = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-/** Fish has escapes within single quotes. */
+/** Fish interprets backslash escapes within single quotes, so backslashes are escaped. */
 const fish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Returns `--title=` for a flag that takes a value. */
 const marked = ({ name, takesValue }: Place['flags'][number]): string => `${name}${takesValue ? '=' : ''}`;
 
-/** A row of the table in a script: the candidates at a position, found by their kind and the position. */
+/**
+ * A row of the table in a completion script: a key, and the candidates to offer. The key consists of the kind
+ * of candidate and the position on the command line.
+ */
 interface Row {
   readonly key: string;
   readonly offers: readonly { readonly name: string; readonly meaning?: string }[];
@@ -24,7 +27,7 @@ const rowsOf = (places: readonly Place[]): Row[] =>
     .flatMap(({ at, commands, flags, words }): Row[] => [
       { key: `commands ${at}`, offers: commands },
       { key: `flags ${at}`, offers: flags.map((flag) => ({ ...flag, name: marked(flag) })) },
-      // The value is found by its flag, or by the number of its argument.
+      // The key of a value has the name of its flag, or the number of its argument.
       ...[...flags, ...words.map((word, number) => ({ ...word, name: number }))].flatMap(
         ({ name, choices, thing }) => [
           { key: `choices ${at} ${name}`, offers: choices.map((choice) => ({ name: choice })) },
@@ -35,7 +38,8 @@ const rowsOf = (places: readonly Place[]): Row[] =>
     .filter(({ offers }) => offers.length > 0);
 
 /**
- * Finds the position of the words and looks it up in the table, which precedes this function in the script.
+ * The shell function that finds the position on the command line and looks it up in the table. The table
+ * precedes this function in the script.
  */
 const bashCompleter = `_muster() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" at='' flag='' word count=0 i
@@ -153,7 +157,10 @@ _muster() {
 }
 if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muster; fi`;
 
-/** A colon separates a candidate from its description, so colons within the name are escaped. */
+/**
+ * Formats a candidate for zsh. A colon separates the name from its description, so colons within the name are
+ * escaped.
+ */
 const zshOffer = ({ name, meaning }: Row['offers'][number]): string =>
   single(meaning === undefined ? name : `${name.replaceAll(':', '\\:')}:${meaning}`);
 

@@ -10,15 +10,15 @@ export interface Candidate {
   readonly meaning: string;
 }
 
-/** The known facts about a value. */
+/** A value that a flag or an argument takes: the possible values, or the kind of record that it names. */
 export interface Worth {
   readonly choices: readonly string[];
-  /** The kind of record that the value names. The API knows the ids. */
+  /** The kind of record that the value names. Completion fetches the ids from the API. */
   readonly thing: Thing | undefined;
 }
 
 export interface FlagCandidate extends Candidate, Worth {
-  /** True if the next word is its value. */
+  /** True if the word after the flag is the flag's value. */
   readonly takesValue: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Place {
   readonly at: string;
   readonly commands: readonly Candidate[];
   readonly flags: readonly FlagCandidate[];
-  /** The arguments that need no flag, in their order. */
+  /** The arguments that are typed without a flag, in their order. */
   readonly words: readonly Worth[];
 }
 
@@ -52,7 +52,7 @@ function worthOfArgument(argument: Argument, { options }: Command): Worth {
   return { choices: argument.argChoices ?? [], thing: thingOf(name, name) };
 }
 
-/** Lists the options that help shows, and their shorter names. */
+/** Lists the options that help shows, and the hidden shorter names of options that take a value. */
 function optionsOf(command: Command): Option[] {
   const shown = command.createHelp().visibleOptions(command);
   return [...shown, ...command.options.filter(({ hidden, required }) => hidden && required)];
@@ -68,7 +68,7 @@ function placeOf(command: Command, at: string): Place {
     flags: optionsOf(command).map((option) => ({
       name: option.long ?? option.short ?? '',
       meaning: brief(option.description),
-      // A flag with an optional value is completed as a switch.
+      // A flag with an optional value is completed like a flag without a value.
       takesValue: option.required,
       ...worthOfOption(option),
     })),

@@ -10,7 +10,7 @@ import { type Thing } from './things.ts';
 
 /** The time limit for the API during a key press. */
 const patienceMillis = 1_000;
-/** The number of records to fetch of each kind. Stories are the most recently changed ones. */
+/** The number of records to fetch of each kind. Of stories, the most recently changed ones are fetched. */
 const most = 200;
 /** The number of projects to search if the line names no project. */
 const mostProjects = 5;
@@ -46,7 +46,7 @@ const ofProject = {
 
 interface Typed {
   readonly flags: Readonly<Record<string, string>>;
-  /** Words that are neither flags nor values of these flags. */
+  /** The words that are neither a flag nor the value of a flag. */
   readonly words: readonly string[];
 }
 
@@ -119,8 +119,8 @@ async function allOf(thing: Thing, begun: string, typed: Typed): Promise<Value[]
 }
 
 /**
- * Returns the values with this prefix. If there are none, returns the only value whose description contains
- * the word.
+ * Returns the values that begin with the typed word. If there are none, returns a value whose description
+ * contains the word, but only if no other value matches.
  */
 function fitting(values: readonly Value[], begun: string): Value[] {
   const small = begun.toLowerCase();

@@ -16,7 +16,8 @@ interface BoardFlags extends ConnectionFlags {
   readonly json?: boolean;
 }
 const paramsOf = ({ name, epics, stories, specs }: BoardFile, key: string): BoardParams => ({
-  // The same board sent again for the same project gets the answer of the first call.
+  // The id makes a repeated import return the result of the first call, if the project key and the board's
+  // name are unchanged.
   localProjectId: `board-file/${key}/${name}`,
   key,
   name,

@@ -107,7 +107,7 @@ const pairs =
 
 const isCsvField = (text: string): text is CsvField => (csvFields as string[]).includes(text);
 
-/** Splits at the first `=`. A column may have one in its name, a field has none. */
+/** Splits a mapping at its first `=`. The name of a column may contain `=`; the name of a field cannot. */
 function toMap(typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
   const [field = '', ...column] = typed.split('=');
   if (!isCsvField(field) || column.length === 0) {
@@ -204,7 +204,7 @@ async function columnsOf(
   }
 }
 
-/** The flags that supply data that a file lacks. */
+/** The flags with which a user supplies data that the imported file lacks. */
 const flagFor = { columns: ': --map title=<column> says which', dates: ': --dates says it' };
 
 async function runImport(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {

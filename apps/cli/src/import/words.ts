@@ -3,7 +3,7 @@ import { type Report, type Survey } from '@muster/import-files';
 import { counted, onOneLine, table } from '@muster/terminal';
 import cliTruncate from 'cli-truncate';
 
-/** The number of positions that a line names. */
+/** The number of positions in the file that a line names. */
 const mostNamed = 3;
 const mostLines = 20;
 
@@ -11,14 +11,14 @@ const number = (count: number): string => count.toLocaleString('en');
 const many = (count: number, one: string, more?: string): string =>
   counted(count, one, more).replace(/^\d+/, number(count));
 
-/** Formats `OPS-1, OPS-2, OPS-3 and 9 more`. */
+/** Formats a list of names, such as `OPS-1, OPS-2, OPS-3 and 9 more`. */
 function listed(places: readonly string[]): string {
   const rest = places.length - mostNamed;
   const named = places.slice(0, rest === 1 ? mostNamed + 1 : mostNamed).map(onOneLine);
   return rest > 1 ? `${named.join(', ')} and ${number(rest)} more` : named.join(', ');
 }
 
-/** Returns the first lines and the number of the others. */
+/** Returns the first lines, and a last line with the number of the lines that are left out. */
 function firstOf(lines: readonly string[]): string[] {
   const rest = lines.length - mostLines;
   return rest > 0
@@ -31,7 +31,7 @@ const placeText = (place: Survey['statuses'][number]['place']): string => {
   return 'column' in place ? `column ${place.column}` : place.status;
 };
 
-/** Describes the contents of the file and the columns for its statuses. */
+/** Describes the contents of the file, and the columns to which its statuses are mapped. */
 export function previewLines({ items, comments, epics, statuses }: Survey): string[] {
   const head = `${many(items, 'item')}, ${many(comments, 'comment')}, ${many(epics, 'epic')}.`;
   if (statuses.length === 0) return [head, 'No item has a status: all go to the backlog.'];
@@ -48,7 +48,7 @@ export function previewLines({ items, comments, epics, statuses }: Survey): stri
 export const unplaced = ({ statuses }: Survey): string[] =>
   statuses.filter(({ place }) => place === undefined).map(({ name }) => name);
 
-/** Explains how to choose columns for statuses that have none. */
+/** Explains how to choose columns for the statuses that no column was found for. */
 export function unplacedText(names: readonly string[]): string {
   const example = (names[0] ?? '').replaceAll("'", String.raw`'\''`);
   return `${counted(names.length, 'status has', 'statuses have')} no place on the board: ${names.map(onOneLine).join(', ')}. Say where: --status '${onOneLine(example)}=in_review', a column's name in place of in_review, '*=backlog' for all that are not known.`;
@@ -58,7 +58,7 @@ export function unplacedText(names: readonly string[]): string {
 export const leftOutLine = (what: string, places: readonly string[]): string =>
   `Left out: ${onOneLine(what)} (${number(places.length)}: ${listed(places)})`;
 
-/** Lists everything that is not imported, each with the items that have it. */
+/** Lists everything that is not imported, each with the positions of the affected items. */
 export function leftOutLines({ leftOut, notes, refused }: Survey, report?: Report): string[] {
   const all = [...leftOut.map(({ what, places }) => [what, places] as const), ...(report?.issues ?? [])];
   return [

@@ -3,11 +3,11 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import envPaths from 'env-paths';
 
-/** The server as a client needs to know it. */
+/** The MCP server's settings that a client stores. */
 export interface Server {
   readonly name: string;
   readonly url: string;
-  /** The variable that has the token. Undefined if the client signs in by OAuth. */
+  /** The name of the environment variable that has the token. Undefined if the client signs in by OAuth. */
   readonly variable: string | undefined;
 }
 
@@ -21,25 +21,28 @@ export interface ClientFile {
 
 export interface McpClient {
   readonly title: string;
-  /** The user's file, for all their projects. */
+  /** The client's settings file in the user's home folder, which applies to all projects of the user. */
   readonly user: () => ClientFile;
-  /** The file in a repository, for all who work in it. Undefined if the client reads none there. */
+  /**
+   * The client's settings file in a repository, for all who work in it. Undefined if the client reads no such
+   * file.
+   */
   readonly project: ClientFile | undefined;
-  /** Builds the entry of the server in those files. */
+  /** Builds the server's entry in the client's settings file. */
   readonly entry: (server: Server) => Readonly<Record<string, unknown>>;
-  /** Builds another entry that the file needs, such as the prompt for a token in VS Code. */
+  /** Builds a second entry that the settings file needs, such as the prompt for a token in VS Code. */
   readonly beside?: (
     server: Server,
   ) => { readonly within: string; readonly value: { readonly id: string } } | undefined;
-  /** The client's own command, which changes the user's servers even while the client runs. */
+  /** The client's own command line, which can change the user's servers even while the client runs. */
   readonly command?: {
     readonly program: string;
     readonly add: (server: Server) => string[];
     readonly remove: (server: Server) => string[];
   };
-  /** An address that opens the client, which then asks whether it may add the server. */
+  /** A URL that opens the client, which then asks the user whether it may add the server. */
   readonly link?: (server: Server) => string;
-  /** Instructions about where to set the variable. */
+  /** Instructions about where the user sets the environment variable with the token. */
   readonly asks?: string;
 }
 

@@ -125,13 +125,14 @@ async function install(name: McpClientName, flags: McpFlags): Promise<void> {
   say(...nextOf(client.title, server, client.asks, name));
 }
 
-/** Replaces a server of that name in the client. */
+/** Adds the server to the client, after removing a server with the same name. */
 async function addAnew(
   { program, add, remove }: NonNullable<ReturnType<typeof mcpClientOf>['command']>,
   server: Server,
 ): Promise<boolean> {
   const isThere = await runCommand(program, remove(server)).catch((error: unknown) => {
-    // The client has no server of that name.
+    // The client's command failed, because the client has no server with this name. There is nothing to
+    // replace.
     if (error instanceof UsageError) return true;
     throw error;
   });
@@ -140,7 +141,7 @@ async function addAnew(
 
 function nextOf(title: string, { variable }: Server, asks: string | undefined, name: string): string[] {
   if (variable === undefined) return [`${title} signs in by OAuth when it first calls.`];
-  // A login by code belongs to an agent, which cannot create tokens.
+  // A login by a device code belongs to an agent, which cannot create tokens.
   const make = `A person makes one in the console (Settings, Tokens), or by a token of theirs: muster tokens create --agent ${name}.`;
   if (asks !== undefined) return [`${asks} ${make}`];
   return [`${title} takes the token from ${variable} of the environment that it is started in. ${make}`];
@@ -156,7 +157,8 @@ async function uninstall(name: McpClientName, flags: McpFlags): Promise<void> {
     say(`or out of ${place.file}: ${place.within}.${server.name}`);
     return;
   }
-  // Checks the file too, because it may have been written without the command.
+  // Remove the server from the settings file too. An earlier installation may have written the file without
+  // the client's command.
   const isRun =
     command !== undefined && (await runCommand(command.program, command.remove(server)).catch(() => false));
   const isChanged = await changeFile(place, client, server, false);

@@ -1,4 +1,4 @@
-/** Changes one entry of a file that people edit. Everything else in it stays, including comments. */
+/** Changes one entry of a file that people edit. All other contents stay unchanged, including comments. */
 import { applyEdits, type JSONPath, modify, parse as parseJsonc, type ParseError } from 'jsonc-parser';
 import { parse as parseToml, stringify } from 'smol-toml';
 import { UsageError } from '@muster/terminal';
@@ -41,8 +41,8 @@ export function editJson(text: string, file: string, path: JSONPath, value: unkn
   const plainly = modify(start, path, value, {});
   const [edit] = plainly;
   const depth = path.findIndex((_, at) => follow(before, path.slice(0, at + 1)) === undefined) + 1;
-  // The library would also reformat the neighboring entries. If there are neighbors, only the new entry is
-  // formatted.
+  // Given an entry with neighbors, the JSON library would reformat the neighbors too. Format only the new
+  // entry in that case.
   const isBeside = depth > 0 && plainly.length === 1 && edit?.content.startsWith(',') === true;
   if (isBeside) {
     const unit = style.insertSpaces ? ' '.repeat(style.tabSize) : '\t';
@@ -60,7 +60,7 @@ export function editJson(text: string, file: string, path: JSONPath, value: unkn
   return mark + applyEdits(start, modify(start, path, value, { formattingOptions: style }));
 }
 
-/** Returns the value at a path of a value, or undefined if there is none. */
+/** Returns the value at a path within a value, or undefined if the path does not exist. */
 function follow(whole: unknown, path: JSONPath): unknown {
   let value = whole;
   for (const step of path) {
@@ -70,7 +70,7 @@ function follow(whole: unknown, path: JSONPath): unknown {
   return value;
 }
 
-/** Returns the value at a path of the file, or undefined if there is none. */
+/** Returns the value at a path within the file, or undefined if the path does not exist. */
 export function valueAt(text: string, file: string, path: JSONPath): unknown {
   return follow(text.trim() === '' ? {} : read(text.replace(/^\uFEFF/, ''), file), path);
 }

@@ -1,4 +1,7 @@
-/** Adds the server to a client and removes it again, by the client's own command or in its file. */
+/**
+ * Adds the MCP server to a client and removes it again, by the client's own command or in the client's
+ * settings file.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, realpath, rename, writeFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +20,10 @@ async function textOf(file: string): Promise<string> {
   });
 }
 
-/** Writes the file atomically. A symbolic link stays one, and the file keeps its permissions. */
+/**
+ * Writes the file atomically. If the path is a symbolic link, its target is replaced and the link stays. The
+ * file keeps its permissions.
+ */
 async function writeWhole(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file);
   try {
@@ -31,7 +37,7 @@ async function writeWhole(file: string, text: string): Promise<void> {
   }
 }
 
-/** Returns the text of a file with or without the server. */
+/** Returns the text of a settings file after adding or removing the server. */
 export function edited(
   text: string,
   { file, within, format }: ClientFile,
@@ -41,7 +47,7 @@ export function edited(
 ): string {
   const entry = isThere ? client.entry(server) : undefined;
   if (format === 'toml') return editToml(text, file, { within, name: server.name }, entry);
-  // There is nothing to remove.
+  // The file does not contain the server, so there is nothing to remove.
   if (!isThere && valueAt(text, file, [within, server.name]) === undefined) return text;
   const made = editJson(text, file, [within, server.name], entry);
   const beside = client.beside?.(server);
@@ -68,7 +74,7 @@ export async function changeFile(
   return true;
 }
 
-/** Formats the words of a command for a shell. */
+/** Formats a command's words so that a user can type them in a shell. */
 export const typed = (words: readonly string[]): string =>
   words
     .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
@@ -80,7 +86,8 @@ export const typed = (words: readonly string[]): string =>
  */
 export async function runCommand(program: string, words: readonly string[]): Promise<boolean> {
   try {
-    // On Windows only a shell finds programs that are scripts. The client's file is changed there instead.
+    // On Windows, programs that are scripts are only found by a shell. For such a client its settings file is
+    // changed instead.
     await run(program, [...words], { timeout: 60_000 });
     return true;
   } catch (error) {

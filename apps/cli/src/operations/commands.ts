@@ -61,7 +61,10 @@ function groupOf(program: Command, words: readonly string[]): Command {
   }, program);
 }
 
-/** Describes each group by its purpose. A group that only holds other groups lists those. */
+/**
+ * Gives each group of commands a description. The description of a group that contains only groups lists
+ * their names.
+ */
 function describeGroups(
   command: Command,
   sentences: ReadonlyMap<string, string>,

@@ -7,9 +7,12 @@ import { type Command } from 'commander';
 type Params = Readonly<Record<string, unknown>>;
 
 export interface Shortcut {
-  /** Adds its flags to the command. */
+  /** Adds the shortcut's flags to the command. */
   readonly addTo: (command: Command) => void;
-  /** Returns the parameters completed by the flags, or unchanged if no such flag was given. */
+  /**
+   * Returns the parameters, completed from the shortcut's flags. Without such a flag the parameters are
+   * unchanged.
+   */
   readonly complete: (params: Params, flags: Params, client: () => Promise<Client>) => Promise<Params>;
 }
 

@@ -170,7 +170,7 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
       option.argParser((typed: string, before: unknown) => {
         const value = valueOf(flag, typed);
         if (!flag.repeated) return new Typed(value);
-        // Items of JSON may also be given as one list.
+        // A user may give several JSON items as one list instead of repeating the flag.
         const items: unknown[] = flag.kind === 'json' ? [value].flat() : [value];
         const others =
           before instanceof Typed && Array.isArray(before.value) ? (before.value as unknown[]) : [];
@@ -201,7 +201,10 @@ function put(
   }
 }
 
-/** Returns the value of `--x` or `--no-x` without a value. */
+/**
+ * Returns the value that `--x` or `--no-x` stands for: true or false for a boolean, otherwise null or an
+ * empty list.
+ */
 function switched({ kind, repeated, nullable }: Flag, on: boolean): unknown {
   if (kind === 'boolean' && !repeated) return on;
   return nullable ? null : [];

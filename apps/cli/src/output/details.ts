@@ -4,7 +4,7 @@ import { cellOf, isObject } from './cells.ts';
 
 const textOf = (value: unknown): string => cellOf(value) ?? onOneLine(JSON.stringify(value));
 
-/** The formatter of each known field. Any other field is shown as its name and value. */
+/** The functions that format known fields, by field. Any other field is shown as its name and value. */
 const sayings: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   client: (value) =>
     isObject(value)

@@ -26,7 +26,10 @@ const fieldsIn = (items: readonly Item[]): string[] => [
   ...new Set(items.flatMap((item) => Object.keys(item))),
 ];
 
-/** Formats a list as a table of `fields`, or of the columns that suit such records. */
+/**
+ * Formats a list as a table of `fields`. Without `fields`, the table has the most useful columns of the
+ * records.
+ */
 export function showList(items: readonly Item[], page: Page, fields?: string[]): string[] {
   if (items.length === 0) return ['None.'];
   const happened = items.map(lineOf).filter((line) => line !== undefined);
@@ -54,11 +57,11 @@ function* valuesOf(record: Item, prefix = ''): Generator<[string, string]> {
   }
 }
 
-/** The fields that come first. */
+/** The fields that are shown first. */
 const leadingFields = ['key', 'title', 'name', 'status', 'state'];
 const isId = (field: string): boolean => field === 'id' || field.endsWith('Id') || field.endsWith('.id');
 
-/** Sorts identifying fields first and ids last. */
+/** Returns a field's sort position: identifying fields come first and ids last. */
 function placeOf(field: string): number {
   const place = leadingFields.indexOf(field);
   if (place !== -1) return place;

@@ -7,18 +7,18 @@ import { cellOf } from './cells.ts';
 interface Column {
   readonly head: string;
   readonly cells: readonly string[];
-  /** The minimum width while other columns can shrink. Identifiers are never cut. */
+  /** The minimum width of the column while other columns can still shrink. Identifiers are never cut. */
   readonly least: number;
-  /** The absolute minimum width. */
+  /** The minimum width of the column when only two columns are left. Identifiers are never cut. */
   readonly bare: number;
   width: number;
 }
 
-/** The fields that identify a record to people. The first one that the record has counts. */
+/** The fields that identify a record to people. A table shows the first of them that the records have. */
 const identifying = ['key', 'storyKey', 'slug', 'id', 'seq'];
-/** The fields that name a record. They come second and may be cut, but not removed. */
+/** The fields that name a record. They follow the identifying field. They may be cut, but not removed. */
 const naming = new Set(['title', 'name', 'email', 'message', 'body', 'resources']);
-/** Fields that people do not need in a list. */
+/** Fields that a list does not show, because people do not need them. */
 const inner = new Set(['rank', 'version', 'number']);
 const gap = 2;
 
@@ -31,7 +31,9 @@ function textOf(value: unknown): string | undefined {
 const isOfIds = (value: unknown): boolean =>
   [value].flat().some((item) => typeof item === 'string' && isUuid(item));
 
-/** Converts `createdAt` to `CREATED` and `storyKey` to `STORY KEY`. */
+/**
+ * Formats a field name as a table heading: `createdAt` becomes `CREATED`, and `storyKey` becomes `STORY KEY`.
+ */
 const headOf = (field: string): string =>
   field
     .replace(/(?<=.)At$/, '')
@@ -81,8 +83,8 @@ function fit(columns: Column[], width: number): void {
 }
 
 /**
- * Returns a head and one line for each item, no wider than `width` if it is given. `fields` selects and
- * orders the columns.
+ * Returns a heading line and one line for each item, no wider than `width` if it is given. `fields` selects
+ * and orders the columns.
  */
 export function tableOf(
   items: readonly Readonly<Record<string, unknown>>[],

@@ -64,7 +64,10 @@ async function addressTyped(address: string | undefined, { baseUrl }: LoginFlags
 /** The time limit for the browser of this machine. It is enough to read a sign-in mail. */
 const browserPatienceMillis = 5 * 60_000;
 
-/** Signs in with the browser of this machine. Returns undefined if that does not complete. */
+/**
+ * Signs in with the browser of this machine. Returns undefined if no browser opened or the person did not
+ * finish.
+ */
 async function signInHere(metadata: Metadata, scope: string): Promise<Given | undefined> {
   const { signInByBrowser } = await import('./loopback.ts');
   const given = await signInByBrowser(metadata, scope, {
@@ -79,7 +82,7 @@ async function signInHere(metadata: Metadata, scope: string): Promise<Given | un
   return given;
 }
 
-/** Signs in with a browser on any machine. */
+/** Signs in with a browser on any machine, in which the person types a code. */
 async function signInAnywhere(metadata: Metadata, scope: string): Promise<Given> {
   const device = await beginDevice(metadata, scope);
   process.stderr.write(

@@ -42,7 +42,10 @@ export function addConnectionFlags(command: Command): Command {
 
 const said = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-/** Returns the address of the environment. A named login has its own address. */
+/**
+ * Returns the address in MUSTER_BASE_URL. If a login is selected by name, returns undefined, because the
+ * login has its own address.
+ */
 function addressOfEnvironment(profile: string | undefined): string | undefined {
   const address = profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined;
   if (address !== undefined && !isAddress(address)) throw new UsageError('MUSTER_BASE_URL is no address');

@@ -1,7 +1,7 @@
 /**
- * Signs in with the browser of this machine (RFC 8252).
- * The server redirects the browser to a loopback address, at a port that only this process listens on. The
- * code in it works only with the verifier of this process (RFC 7636).
+ * Signs in with the browser of this machine (RFC 8252). The server redirects the browser to a loopback
+ * address, at a port that only this process listens on. The redirect contains a code, which works only with
+ * the verifier of this process (RFC 7636).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { answeredPage, type LoopbackPage, sendLoopbackPage } from './loopback-pa
 export interface LoopbackOptions {
   /** Opens an address in a browser. Calls `failed` if there is no browser. */
   readonly open: (url: string, failed: () => void) => Promise<void>;
-  /** Receives the address at which the person can start without the browser being opened. */
+  /** Called with the URL of the sign-in page. The person can open it if no browser opens by itself. */
   readonly began: (url: string) => void;
   /** The time limit for an answer, in milliseconds. */
   readonly patienceMillis: number;
@@ -23,7 +23,10 @@ export interface LoopbackOptions {
 
 const random = (): string => randomBytes(32).toString('base64url');
 
-/** The result in the redirect: a code, an error, or undefined if it does not belong to this request. */
+/**
+ * The result that the redirect contains: a code or an error. Undefined if the redirect does not belong to
+ * this request.
+ */
 type Answer = { readonly code: string } | { readonly error: string } | undefined;
 
 /**
@@ -87,7 +90,7 @@ export async function signInByBrowser(
     response: ServerResponse,
   ): Promise<void> {
     const { pathname, searchParams } = new URL(url, `http://${host}`);
-    // A request with another host name for this address comes from another site.
+    // Reject a request that names another host for this address, because it comes from another site.
     const isOurs = method === 'GET' && headers.host === host;
     if (isOurs && pathname === '/') {
       response.writeHead(302, { location: questionUrl(metadata, question), connection: 'close' }).end();

@@ -40,7 +40,7 @@ export type Device = z.infer<typeof Device>;
 const Tokens = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
 const Refusal = z.object({ error: z.string(), error_description: z.string().optional() });
 
-/** A token with the data of its login, as it is stored. */
+/** A token as it is stored, with the data for renewing it. */
 export interface Given {
   readonly token: string;
   readonly oauth: OAuthLogin;
@@ -65,7 +65,8 @@ const strange = (url: URL, { status }: Response): NoAnswer =>
   new NoAnswer(`${url.origin} answered ${status}, not as an authorization server does`);
 
 /**
- * Returns the parsed answer, or the error that the server names. Throws NoAnswer if the answer is neither.
+ * Sends a request to the authorization server. Returns the parsed response, or the OAuth error that the
+ * server names. Throws NoAnswer for any other response.
  */
 async function answerTo<Shape extends z.ZodType>(
   at: string,
@@ -205,7 +206,10 @@ export async function refresh({ refreshToken, ...addresses }: OAuthLogin): Promi
   return 'good' in answer ? given(answer.good, addresses) : undefined;
 }
 
-/** Ends the login at the server. Returns false if the server did not confirm it. */
+/**
+ * Ends the login at the server by revoking its refresh token. Returns false if the server did not confirm the
+ * revocation.
+ */
 export async function revoke({ refreshToken, revocationUrl }: OAuthLogin): Promise<boolean> {
   const form = { token: refreshToken, token_type_hint: 'refresh_token' };
   return ask(new URL(revocationUrl), form).then(

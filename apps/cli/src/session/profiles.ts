@@ -65,8 +65,8 @@ async function writeProfiles(profiles: Profiles): Promise<void> {
 }
 
 /**
- * The age of a lock after which its process must have died. It is longer than any change, including the call
- * that renews a token.
+ * The age after which a lock file is stale, because the process that created it must have died. It is longer
+ * than any change of the file takes, including the call that renews a token.
  */
 const staleMillis = 15_000;
 

@@ -11,8 +11,8 @@ const hasEnded = ({ oauth }: Profile): boolean =>
   oauth !== undefined && Date.parse(oauth.expiresAt) <= Date.now();
 
 /**
- * Returns the login that replaces `refused`, whose token no longer works. Another process may have renewed it
- * already. Returns the same login if it has ended.
+ * Returns the login that replaces `refused`, whose token the API no longer accepts. Another process may have
+ * renewed the token already. Returns `refused` itself if the login has ended.
  */
 async function renew(name: string, refused: Profile): Promise<Profile> {
   return changeProfiles<Profile>(async (before) => {
@@ -27,7 +27,7 @@ async function renew(name: string, refused: Profile): Promise<Profile> {
   });
 }
 
-/** Returns a `fetch` that calls with the token of that login, whatever token a request contains. */
+/** Returns a `fetch` that calls with the token of the named login, whatever token a request contains. */
 export function fetchAs(name: string, first: Profile): typeof fetch {
   let profile = first;
   let renewing: Promise<Profile> | undefined;

@@ -4,7 +4,7 @@ import { type ActiveRun, type ListedExecution, type Lock } from '@muster/registr
 
 export interface Seen {
   readonly org: string;
-  /** The server's clock, which decides what has expired. */
+  /** The time of the server's clock, by which leases and locks expire. */
   readonly at: string;
   readonly projects: ReadonlyMap<string, string>;
   readonly runs: readonly ActiveRun[];
@@ -29,7 +29,7 @@ async function eachOf<Item, Result>(
   return results;
 }
 
-/** The page size. No screen shows more. */
+/** The page size of the lists. No screen can show more rows. */
 const most = 200;
 
 /** Returns a function that takes a snapshot of one project, or of all projects that the caller may see. */

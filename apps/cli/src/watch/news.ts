@@ -59,7 +59,8 @@ export function openNews(
       try {
         for await (const _ of streamed()) tell(true, true);
       } catch (error) {
-        // The token of the stream expired. Without a new token the stream does not open again.
+        // The token of the open stream expired. Open the stream once more, because the token may have been
+        // renewed. A second rejection is final.
         if (!(error instanceof UnauthorizedError) || !isOpen) throw error;
         isOpen = false;
       }

@@ -4,13 +4,13 @@ import { showList } from '../output/show.ts';
 import { type Seen } from './look.ts';
 
 export interface ViewPage extends Page {
-  /** The height of the terminal in lines. Undefined if there is no limit. */
+  /** The height of the terminal in lines. Undefined if the number of lines is unlimited. */
   readonly height: number | undefined;
   /** The reason why the page is outdated. */
   readonly trouble?: string;
 }
 
-/** Formats a duration as `42 s`, `3 min`, `2 h` or `5 d`. Returns `over` if the time has passed. */
+/** Formats a duration as `42 s`, `3 min`, `2 h` or `5 d`. Returns `over` for a negative duration. */
 export function spanOf(millis: number): string {
   const seconds = Math.round(millis / 1000);
   if (seconds < 0) return 'over';
@@ -78,7 +78,7 @@ export function viewOf(seen: Seen, page: ViewPage): string[] {
   }));
   const places = [...seen.projects.values()].join(', ');
   const top = onOneLine(`${seen.org}${places === '' ? '' : ` · ${places}`} · ${seen.at.slice(11, 19)}Z`);
-  // Two lines for the head, and a title and a blank line for each part.
+  // The page has two lines for its head. Each part has a title and a blank line.
   const room = page.height === undefined ? Infinity : page.height - 2 - 2 * parts.length;
   const share = Math.max(2, Math.floor(room / parts.length));
   return [

@@ -36,7 +36,7 @@ export async function openPullRequest(run: ReadyRun, summary: string): Promise<P
     );
     return pullRequest;
   } catch (error) {
-    // The branch is pushed, so the work can still be submitted, and people can open the pull request.
+    // The branch is already pushed. The work can still be submitted, and a person can open the pull request.
     leave((error as Error).message);
     return undefined;
   }

@@ -20,7 +20,7 @@ export interface Wanted {
 }
 
 interface Read extends PullRequest {
-  /** True if it goes from a branch of the same repository into the base. */
+  /** True if the pull request goes from a branch of the same repository into the base branch. */
   readonly isOurs: boolean;
 }
 
@@ -28,15 +28,15 @@ interface Read extends PullRequest {
 interface Dialect {
   readonly headers: Readonly<Record<string, string>>;
   readonly findUrl: string;
-  /** Reads one entry of the found list, which is sorted newest first. */
+  /** Reads one pull request of the search result, which is sorted newest first. */
   readonly read: (one: unknown) => Read;
   readonly openUrl: string;
   readonly body: object;
-  /** The status with which the forge reports that a pull request already exists. */
+  /** The HTTP status with which the forge reports that the pull request already exists. */
   readonly conflict: number;
 }
 
-/** Null if the repository of the branch was deleted. */
+/** The branch of a pull request. `repo` is null if the repository of the branch was deleted. */
 const Side = z.object({ ref: z.string(), repo: z.object({ id: z.int() }).nullable() });
 const Pull = z.object({ number: z.int(), html_url: z.string(), head: Side, base: Side });
 const MergeRequest = z.object({
@@ -92,7 +92,8 @@ function dialectOf(forge: Forge, token: string, wanted: Wanted): Dialect {
   }
   return {
     headers: { authorization: `token ${token}` },
-    // The forge cannot search by branch, so this reads the pull requests that changed last.
+    // Gitea and Forgejo cannot search by branch, so this request reads the most recently changed pull
+    // requests.
     ...{ findUrl: `${openUrl}?state=all&sort=recentupdate&limit=50`, read, openUrl, conflict: 409 },
     body: { head: branch, base, title: isDraft ? `WIP: ${title}` : title, body },
   };
@@ -156,7 +157,8 @@ async function findOrOpenOnce(dialect: Dialect): Promise<PullRequest & { readonl
     const { number, url } = read(await ask(openUrl, headers, body));
     return { number, url, isNew: true };
   } catch (error) {
-    // A conflict means that another call opened it in between. Any other error is thrown.
+    // A conflict means that another call has opened the pull request in the meantime. Any other error is
+    // thrown.
     const other = error instanceof ForgeFailed && error.status === conflict ? await find() : undefined;
     if (other === undefined) throw error;
     return { number: other.number, url: other.url, isNew: false };

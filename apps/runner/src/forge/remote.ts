@@ -18,7 +18,10 @@ const known: Readonly<Record<string, ForgeKind>> = {
   'codeberg.org': 'forgejo',
   'gitea.com': 'gitea',
 };
-/** The usual first labels of self-hosted forges' host names. */
+/**
+ * The kind of a self-hosted forge by the first label of its host name, such as `gitlab` in
+ * gitlab.example.com.
+ */
 const usual: Readonly<Record<string, ForgeKind>> = {
   github: 'github',
   gitlab: 'gitlab',

@@ -9,9 +9,11 @@ export type Checks = 'passed' | 'failed';
 
 export interface Pipeline {
   readonly facts: readonly Fact[];
-  /** The checked commit with the data that locates its work. Undefined if no branch is checked. */
+  /**
+   * The checked commit, with the data that identifies the work. Undefined if the pipeline checks no branch.
+   */
   readonly checked: Fact | undefined;
-  /** The result of the checks, if the event itself reports it. */
+  /** The result of the checks, if the event that started the pipeline reports it. */
   readonly checks: Checks | undefined;
   /** The unique id of this run of the pipeline. */
   readonly run: string;
@@ -44,7 +46,7 @@ const RunOf = z.object({
   repository: z.object({ id: z.int(), default_branch: z.string().nullish() }),
 });
 
-/** Returns the head of a finished workflow, for a workflow that was triggered by its end. */
+/** Returns the checked head for a GitHub workflow that was triggered by the end of another workflow. */
 function headOf(payload: unknown): Fact | undefined {
   const { workflow_run: run, repository } = RunOf.parse(payload);
   if (run.head_branch == null || run.head_branch === repository.default_branch) return undefined;
@@ -61,7 +63,8 @@ async function ofGithub(environment: Environment): Promise<Pipeline> {
   const event = needed(environment, 'GITHUB_EVENT_NAME');
   const file = needed(environment, 'GITHUB_EVENT_PATH');
   const payload: unknown = JSON.parse(await readFile(file, 'utf8'));
-  // pull_request_target has the same payload, and runs with the secrets of the target repository.
+  // The event pull_request_target has the same payload as pull_request, and its workflow gets the secrets of
+  // the target repository.
   const name = event === 'pull_request_target' ? 'pull_request' : event;
   const reading = read('github', name, payload);
   const run = [

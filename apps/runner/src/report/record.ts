@@ -5,9 +5,11 @@ import { type Execution } from '@muster/registry';
 
 export interface Recorded {
   readonly kind: Fact['kind'];
-  /** Null if the fact was recorded for no work; `why` has the reason then. */
+  /**
+   * The execution for which the fact was recorded. Null if no execution was found; `why` then has the reason.
+   */
   readonly executionId: string | null;
-  /** False also if the fact had been recorded before. */
+  /** False if nothing was recorded now, including when the fact had been recorded before. */
   readonly recorded: boolean;
   readonly why: string | null;
 }
@@ -30,7 +32,8 @@ async function findWork(client: Client, { trailers, url, branch, isForeign }: Fa
         }
       }),
     );
-    // A push also brings commits of other work: of completed work, or of a branch below this one in a stack.
+    // A push can also contain commits of other work: of completed work, or of a branch on which this branch
+    // is stacked.
     const found = named
       .flat()
       .filter(({ state }) => url !== null || state !== 'completed')
@@ -50,7 +53,10 @@ async function findWork(client: Client, { trailers, url, branch, isForeign }: Fa
   return [];
 }
 
-/** Returns the reason why a fact of a pull request does not concern the work that it names. */
+/**
+ * Returns the reason why a fact of a pull request does not concern the execution that it names; undefined if
+ * it does.
+ */
 function whyNot({ url, base }: Fact, { git, pullRequest }: Found): string | undefined {
   if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
     return `the work goes into ${git.baseBranch}, the pull request into ${base}`;
@@ -59,7 +65,9 @@ function whyNot({ url, base }: Fact, { git, pullRequest }: Found): string | unde
   return undefined;
 }
 
-/** Records a fact for the given execution, else for the execution that the fact locates. */
+/**
+ * Records a fact for the given execution. Without one, records the fact for the execution that it identifies.
+ */
 export async function recordFact(
   client: Client,
   fact: Fact,

@@ -52,7 +52,7 @@ export async function provideAccount(
   );
 }
 
-/** An organization in the list from which its member chooses. */
+/** An organization of an account, as listed for the person to choose from. */
 export interface OwnOrganization {
   readonly id: string;
   readonly slug: string;

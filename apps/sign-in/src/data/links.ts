@@ -45,18 +45,18 @@ export const newLink = (): AskedLink => ({
   code: newCode(),
 });
 
-/** The sender of a request for a link. */
+/** The data that identifies the source of a request for a link. */
 interface Asker {
   readonly ip: string;
-  /** The secret of the last session in that browser. */
+  /** The secret of the last session in the browser that sends the request. */
   readonly known: string | undefined;
 }
 
 /**
- * Returns the source of a request for a link, by which e-mails are counted; null if the address has reached
- * its limit. Unknown addresses are counted in the same way. Requests by a stranger do not keep a person from
- * signing in. The person still can in a browser in which they signed in before, or in a network in which they
- * have a session. An advisory lock serializes calls for an address.
+ * Returns the source of a request for a link; null if the address has reached its limit. E-mails to an
+ * address are counted per source, also for unknown addresses. Browsers in which a person signed in before,
+ * and networks in which they have a session, are separate sources. Requests by strangers therefore do not
+ * keep the person from signing in. An advisory lock serializes calls for an address.
  */
 export async function sourceOf(db: Db, email: string, { ip, known }: Asker): Promise<string | null> {
   const [, sessions, sent] = await Promise.all([

@@ -54,7 +54,10 @@ export async function findSession(db: Db, secret: string | undefined): Promise<S
   return row && sessionOf(row);
 }
 
-/** The browser, the secret of its previous session, and the time of authentication if it was earlier. */
+/**
+ * The facts about an authentication. `before` is the secret of the browser's previous session. `provenAt` is
+ * set if the person authenticated before now.
+ */
 export interface ProofFacts {
   readonly browser: Browser;
   readonly before: string | undefined;
@@ -62,8 +65,9 @@ export interface ProofFacts {
 }
 
 /**
- * Creates a session after an authentication and returns its secret for the cookie. If the browser's session
- * belongs to the same person, it continues with a new secret; another person's session ends.
+ * Creates a session after an authentication and returns the session's secret for the cookie. If the browser
+ * already has a session of the same person, that session continues with a new secret. A session of another
+ * person ends.
  */
 export async function proveSession(
   db: Db,

@@ -82,7 +82,7 @@ export function addIssuers(app: FastifyInstance, around: IssuerParts): void {
   addAnswer(app, around);
 }
 
-/** Adds the route that sends a person to an issuer. */
+/** Adds the route that redirects a person to an issuer. */
 function addQuestion(app: FastifyInstance, around: IssuerParts): void {
   const { pool, config, cookies, throttle, issuers } = around;
   app.post('/auth/issuer', { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
@@ -120,7 +120,7 @@ function addAnswer(app: FastifyInstance, around: IssuerParts): void {
     await throttle(request);
     const { organization } = request.params as { organization: string };
     const [nonce, before] = [cookies.read(request, 'flow'), cookies.read(request, 'session')];
-    // A flow can be used once, even if it fails.
+    // End the flow first. A flow can be used only once, even if signing in fails.
     const [flow, provider] = await inSignIn(pool, async (db) => {
       const begun = await endFlow<IssuerFlow>(db, 'issuer', nonce);
       return [begun, begun && (await findProvider(db, begun.providerId))];

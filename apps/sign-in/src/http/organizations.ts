@@ -80,7 +80,7 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
   app.post('/auth/organization', { onRequest }, async (request, reply) => {
     await throttle(request);
     const account = await accountOf(request);
-    // Check again, because a form can be sent without its page.
+    // Check SIGN_UP again, because a client can send the form without loading its page.
     if (account === null || config.SIGN_UP !== 'open') return reply.redirect('/sign-in', 303);
     const { name: typed = '' } = formOf(request);
     const name = OrgName.safeParse(typed);

@@ -204,7 +204,7 @@ function addProof(app: FastifyInstance, { pool, config, cookies, throttle, rpID,
     await throttle(request);
     const { to, response } = parseWith(ProofOfPasskey, request.body, doesNotFit);
     const [nonce, before] = [cookies.read(request, 'passkey'), cookies.read(request, 'session')];
-    // A ceremony can be used once, even if it fails.
+    // End the ceremony first. A ceremony can be used only once, even if it fails.
     const ceremony = await inSignIn(pool, (db) => endCeremony(db, nonce));
     if (ceremony === undefined || ceremony.accountId !== null) throw unauthorized();
     const secret = await inSignIn(pool, async (db) => {

@@ -30,7 +30,8 @@ export function signInCookies(cookie: SessionCookie): Cookies {
     ...cookies,
     set: (reply, what, value) => {
       cookies.set(reply, what, value);
-      // This cookie remains after signing out. It then only shows that the person has used this browser.
+      // The cookie `known` remains after signing out. It then only shows that the person has used this
+      // browser.
       if (what === 'session') cookies.set(reply, 'known', value);
     },
   };

@@ -30,7 +30,8 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
     // `again` asks a signed-in person to authenticate again.
     const found = again === undefined ? await sessionOf(request) : undefined;
     if (found === undefined) {
-      // After signing in, the person sees the proof that the organization requires.
+      // After signing in, redirect to this page again. It then asks for the proof that the organization
+      // requires.
       const next = organization !== undefined ? pathWithin(request.url, to) : to;
       return sendPage(reply, signInPage(ways, { to: next }));
     }

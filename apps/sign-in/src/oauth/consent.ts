@@ -30,7 +30,7 @@ export interface Asked {
   readonly client: AskingClient;
   /** The resource URL that the client sent. */
   readonly resource: string;
-  /** The corresponding resource of this server. */
+  /** The resource of this server that the URL in `resource` refers to. */
   readonly audience: string;
   /** The requested scopes; empty for the default ones. */
   readonly scopes: readonly string[];
@@ -94,7 +94,7 @@ export async function personOf(
   const session = await inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
   const to = wayBack(request);
   if (session === undefined) return { goTo: `/sign-in?to=${to}` };
-  // As for tokens, the person must have authenticated recently.
+  // Require a recent authentication, as for creating tokens.
   return session.isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
 }
 
@@ -119,7 +119,8 @@ async function organizationOf(
     return {
       page: nothingPage('You’re not in an organization yet. Ask an admin to invite your e-mail address.'),
     };
-  // A form for an organization that the person has left since must not apply to another one.
+  // If the submitted form names an organization that the person has left since, do not use another
+  // organization instead.
   const wanted = org ?? (organizations.length === 1 ? only.id : undefined);
   const organization = organizations.find(({ id }) => id === wanted);
   if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
@@ -226,7 +227,8 @@ export async function consent(
     });
     return typeof granted === 'string' ? show(problems[granted]) : { granted };
   } catch (error) {
-    // The person can correct a name that is taken or invalid, or a role that may not create agents.
+    // The person can correct the form if the agent's name is taken or invalid, or if their role may not
+    // create agents.
     if (error instanceof Refused) return show(error.message);
     throw error;
   }

@@ -12,8 +12,8 @@ import { type z } from 'zod';
 export class Refused extends Error {
   override readonly name = 'Refused';
   /**
-   * The page on which they can provide the proof that their organization requires; null if another reason
-   * applies.
+   * The path of the page on which the person can provide the proof that their organization requires. Null if
+   * the API refused for another reason.
    */
   readonly at: string | null;
   constructor({ message, details }: ErrorBody) {

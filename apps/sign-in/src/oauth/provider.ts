@@ -84,7 +84,7 @@ const routes: Configuration['routes'] = {
 const lifetimes: Configuration['ttl'] = {
   ...{ AuthorizationCode: 60, DeviceCode: deviceSeconds, Interaction: flowSeconds, Session: flowSeconds },
   AccessToken: ({ oidc }) => Math.min(tokenSeconds, remaining(oidc.entities.Grant ?? {})),
-  // Tokens expire no later than the grant.
+  // A refresh token expires together with its grant.
   RefreshToken: ({ oidc }) => remaining(oidc.entities.Grant ?? {}),
 };
 
@@ -117,8 +117,8 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
     },
     registration: {
       ...{ enabled: allowsRegistration, issueRegistrationAccessToken: false },
-      // The server rejects unsupported fields. This hook runs after the body is read and before it is
-      // validated, and removes them.
+      // The authorization server rejects registrations with unsupported fields. This hook removes such
+      // fields. It runs after the body is read and before the body is validated.
       idFactory: ({ oidc }) => {
         Object.assign(oidc, { body: registrationOf(oidc.body ?? {}) });
         return newId();
@@ -127,7 +127,8 @@ function featuresOf({ baseUrl, allowsRegistration }: ProviderOptions): Configura
     clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
     deviceFlow: {
       ...{ enabled: true, charset: 'base-20', mask: '****-****' },
-      // Stored with the code, and shown to the person who is asked to approve it.
+      // The origin of the request for the code. It is stored with the code, and shown to the person who is
+      // asked to approve the device.
       deviceInfo: (ctx) => ({ ip: ctx.ip, userAgent: userAgentOf(ctx.req) }),
     },
     resourceIndicators: {

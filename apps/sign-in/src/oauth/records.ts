@@ -48,8 +48,8 @@ const withoutSecret = ({ jti: _secret, ...payload }: AdapterPayload): AdapterPay
 const seconds = (at: string): number => Math.floor(Date.parse(at) / 1_000);
 
 /**
- * Marks a used refresh token as consumed only after the grace period. Before that, the client may have lost
- * the response.
+ * Returns the payload of a record, marked as consumed if it was used. A used refresh token is only marked
+ * after the grace period, because the client may have lost the response to its first use.
  */
 function seen(model: string, { payload, consumed_at: at }: RecordRow): AdapterPayload {
   if (at === null) return payload;
@@ -125,7 +125,7 @@ const accessTokens = (run: Run): Adapter => ({
       };
     }),
   destroy: (secret) => run((db) => endConnectionToken(db, secret)),
-  // Revoking a grant's tokens ends the grant.
+  // The library calls this to revoke all tokens of a grant. The grant's connection ends.
   revokeByGrantId: (grantId) => run((db) => endConnection(db, grantId)),
 });
 

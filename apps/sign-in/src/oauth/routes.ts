@@ -34,8 +34,8 @@ const served = [
 const kept: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device/authorize']);
 
 /**
- * Multiplier of LIMIT_SIGN_IN for these paths. An office may share one address among many agents, and these
- * requests do not try secrets.
+ * The factor by which the rate limit of the paths in `kept` exceeds LIMIT_SIGN_IN. Many agents in an office
+ * may share one address, and these requests do not try secrets.
  */
 const moreOfKept = 10;
 
@@ -77,7 +77,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
       if (path === '/oauth/register') await throttle(request);
       if (kept.has(path)) await throttleKept(request);
       const { raw } = request;
-      // Set the URL that browsers use, whatever proxies are in between.
+      // Tell the library the URL that browsers use, whatever proxies are between them and this service.
       Object.assign(raw.headers, {
         'x-forwarded-proto': origin.protocol.slice(0, -1),
         'x-forwarded-host': origin.host,
@@ -88,7 +88,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
       try {
         await answer(raw, reply.raw);
       } finally {
-        // The reply is hijacked, so the service must be notified that it is complete.
+        // The service does not notice the end of a hijacked reply, so notify it.
         leave(request);
       }
     };
@@ -124,7 +124,10 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
   const path = '/oauth/consent/:uid';
   const { mcp } = resourcesOf(config.baseUrl);
 
-  /** Returns the request of this browser's flow; undefined if it has none or a different one. */
+  /**
+   * Returns the authorization request of this browser's flow. Returns undefined if the browser has no flow,
+   * or the URL names a different flow.
+   */
   async function askedIn({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Asked | undefined> {
     const { uid } = params as { uid: string };
     try {

@@ -11,7 +11,7 @@ export interface HomeFacts {
   readonly invitations: readonly OwnInvitation[];
   /** True if the person may create an organization. */
   readonly mayBegin: boolean;
-  /** An error message, and a note. */
+  /** An error message, such as for an invalid name. */
   readonly problem: string | null;
   readonly note: string | null;
   /** The submitted name of an organization. */
@@ -32,7 +32,7 @@ function organizationsPart({ organizations, invitations, home }: HomeFacts): Htm
       ? html`<p>${where}</p>`
       : html`<p>${where} Ask an admin to invite this e-mail address.</p>`;
   }
-  // Without a separate home page there is nothing to link to.
+  // If the installation has no separate home page, organizations are not links.
   const entry = (organization: OwnOrganization): Html =>
     home === '/sign-in'
       ? html`<li><span>${line(organization)}</span></li>`
