@@ -12,7 +12,8 @@ export async function start(words = process.argv.slice(2)): Promise<void> {
   try {
     await createProgram().parseAsync(typed, { from: 'user' });
   } catch (error) {
-    // Commander has printed the message. A request for help is no mistake; a missing subcommand is one.
+    // Commander has already printed the message. Asking for help is not a usage error, but a missing
+    // subcommand is.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage;
     else report(error, { json: typed.includes('--json') });
   }

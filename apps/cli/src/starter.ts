@@ -1,7 +1,7 @@
 /**
  * Asks the parent process for the connection or the database. `npm run muster` offers the instance that runs
- * in the repository, and starts its database if needed.
- * It is asked only if nothing else sets the value.
+ * in the repository, and starts its database if needed. The parent process is asked only if neither a flag
+ * nor the environment sets the value.
  */
 import { once } from 'node:events';
 import { z } from 'zod';

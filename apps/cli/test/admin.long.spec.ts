@@ -173,7 +173,7 @@ describe('muster admin', () => {
       () => createToken('ana@acme.example', 'read', '--agent', 'R', '--expires-in-days', '91'),
       () => muster('token', 'revoke', '--org', 'full', '01936d5c-0000-7000-8000-000000000001'),
     ];
-    // Runs one after the other, because each has one second to reach the database.
+    // Run the commands one after the other, because each command has only one second to reach the database.
     const failures: Outcome[] = [];
     for (const ask of asked) failures.push(await ask());
     expect(failures.map(({ code, out }) => ({ code, out }))).toEqual(

@@ -34,7 +34,8 @@ const muster = (...args: string[]) =>
   });
 
 it('finds the migrations beside it', async () => {
-  // All migrations are applied in the template. Without their files the migrator could not identify them.
+  // All migrations are already applied in the template database. The migrator could not recognize them
+  // without their files.
   expect(JSON.parse((await muster('admin', 'migrate', '--json')).stdout)).toEqual({ applied: [] });
 });
 

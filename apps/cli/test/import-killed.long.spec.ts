@@ -12,7 +12,7 @@ import { useMuster } from './muster.ts';
 const muster = useMuster();
 
 const stories = 401;
-/** The calls of one run. Each put has 200 items. */
+/** The calls of one import. Each call of `put` has at most 200 items. */
 const calls = [
   { path: '/api/imports/begin', time: 1 },
   { path: '/api/imports/put', time: 1 },

@@ -260,7 +260,7 @@ describe('OAuth', () => {
     server?.close();
   });
 
-  /** Starts an installation whose metadata names this resource. */
+  /** Starts an installation whose metadata names the given resource. */
   async function installation(resourceOf: (origin: string) => string): Promise<string> {
     server = createServer((request, answer) => {
       const origin = `http://${request.headers.host ?? ''}`;

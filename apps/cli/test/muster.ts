@@ -124,7 +124,7 @@ export interface Muster {
   home(): string;
   /** Returns a typed client directly at the API, to check what is really stored. */
   direct(person: Person): Client;
-  /** Runs a command without an address and a token, except for stored ones. */
+  /** Runs a command with no address and token except those of a stored login. */
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** Starts a command that can be killed, with its output so far. */
   start(args: readonly string[], options: RunOptions): Started;

@@ -96,8 +96,8 @@ async function refreshTokens(): Promise<number> {
 const identity = async (...args: string[]): Promise<unknown> =>
   JSON.parse((await muster.run(['whoami', '--json', ...args])).out) as unknown;
 
-// Each of these tests waits five seconds for every answer, the interval that the server sets. They use
-// separate homes, and begin first.
+// Each of these tests waits five seconds for every response, which is the interval that the server sets. The
+// tests use separate home folders and run in the background.
 const beside = useBeside(4);
 
 describe('muster login', () => {

@@ -8,7 +8,7 @@ import { mainFile } from './muster.ts';
 
 const script = '/usr/bin/script';
 
-/** Skips tests that need a terminal if there is no such program. It is part of util-linux. */
+/** Skips tests that need a terminal if the program `script` is missing. It is part of util-linux. */
 export const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
 
 export interface Terminal {

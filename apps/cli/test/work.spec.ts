@@ -1,4 +1,4 @@
-/** Tests `muster work` on one story; `work-runs.long.spec.ts` has the rest. */
+/** Tests `muster work` on one story. `work-runs.long.spec.ts` tests several runs. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -40,7 +40,7 @@ describe('muster work', () => {
     expect(execution).toMatchObject({ state: 'submitted', git: { branch, baseBranch: 'main' } });
     expect(execution?.git?.headSha).toBe(await runner.git('rev-parse', branch ?? ''));
     expect((await stories.chloe.stories.get({ storyId: key })).story.status).toBe('in_review');
-    // Everything is at the remote, so nothing is left locally.
+    // The files are at the remote, so the worktree and the journal entry were removed.
     expect(await clone.git('worktree', 'list')).not.toContain(folder);
     expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
   });

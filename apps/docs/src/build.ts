@@ -47,7 +47,8 @@ async function replace(folder: string, make: (fresh: string) => Promise<void>): 
 }
 
 async function render(wanted: string): Promise<void> {
-  // VitePress resolves packages from the parent folders of the pages.
+  // Render from a folder next to the built site, because VitePress looks for packages in the parent folders
+  // of the pages.
   const pages = `${madeSite}.pages`;
   await replace(madeSite, async (fresh) => {
     try {

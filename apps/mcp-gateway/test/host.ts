@@ -37,7 +37,7 @@ export interface Shown {
   readonly result: object;
   readonly theme?: 'light' | 'dark';
   readonly variables?: Readonly<Record<string, string>>;
-  /** True if its views may call tools. */
+  /** True if the views that the host shows may call tools. */
   readonly canCall?: boolean;
 }
 

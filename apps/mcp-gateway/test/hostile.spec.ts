@@ -119,7 +119,7 @@ describe('calls that wait', () => {
       false,
       Array.from({ length: connections - 8 }, () => 'too_many_waiting'),
     ]);
-    // A caller that disconnects frees its place, because its request to the API is aborted.
+    // A caller that disconnects frees its request slot, because the gateway aborts its request to the API.
     leaving.abort();
     await Promise.allSettled(asked);
     const short = { ...args, waitSeconds: 1 };

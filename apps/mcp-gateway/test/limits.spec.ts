@@ -46,7 +46,7 @@ it('counts what the API is never asked for by itself: lists, greetings, tools th
       }),
     ]);
   }
-  // The API counts tool calls.
+  // The API limits tool calls, so the gateway's own limit does not apply to them.
   expect((await gateway.tool(ana.me.token, 'session_identity')).isError ?? false).toBe(false);
   expect((await list(ben.me.token)).status).toBe(200);
 });

@@ -44,8 +44,8 @@ export async function clean(session: Session): Promise<void> {
 }
 
 /**
- * Deletes the checkpoints of completed work, locally and at the remote. Its branch has all changes, and no
- * agent continues from them.
+ * Deletes the checkpoints of completed work, locally and at the remote. The branch of the work has all its
+ * changes, and no agent continues from a checkpoint.
  */
 async function deleteLanded({ repository, caller, say }: Session): Promise<void> {
   const { git, remote } = repository;

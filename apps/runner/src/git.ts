@@ -89,7 +89,8 @@ export function openGit(place: GitPlace): Git {
     // Runs in its own process group, so that Ctrl-C does not interrupt a push and the runner can end in
     // order.
     const child = spawn('git', [...neverRun, ...args], {
-      // Git changes to the work tree by itself, and reports it if that folder is gone.
+      // Run git in the git directory. Git itself changes to the work tree, and reports an error if the work
+      // tree is gone.
       cwd: place.gitDir ?? place.folder,
       env: { ...environmentOf(place, args[0]), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -20,7 +20,10 @@ export interface GroupSetting {
   /** The file to which output is appended. */
   readonly log: string;
   readonly onLine?: (line: string) => void;
-  /** Called before the command begins. The command begins when this has returned. */
+  /**
+   * Called with the command's process before the command begins. The command begins when `onReady` has
+   * returned.
+   */
   readonly onReady?: (leader: ProcessId) => Promise<void>;
 }
 

@@ -49,7 +49,7 @@ export async function identifyRun(
   if (given.asMe === true) throw new UsageError('--as-me needs the token of an agent');
   try {
     const agent = await findOrMakeAgent(client, given.agentName).catch((error: unknown) => {
-      // Another run created it between the lookup and the call.
+      // Another run created the agent between the lookup and the call.
       if (isRefusal(error, 'already_exists')) return findOrMakeAgent(client, given.agentName);
       throw error;
     });

@@ -27,7 +27,7 @@ const Words = z.object({ body: z.string(), author: z.object({ name: z.string() }
 /** The data of a signal that a question was answered. */
 const Answered = z.object({ commentId: z.string(), answer: Words.nullish() });
 
-/** Describes a signal in one line, with the words of people where it has them. */
+/** Describes a signal in one line. If the signal has a person's message, the line includes it. */
 function lineOf({ kind, data }: Signal): string {
   const said = Words.safeParse(kind === 'question_answered' ? data['answer'] : data).data;
   return said === undefined ? says[kind] : `${says[kind]} ${said.author.name}: ${said.body}`;

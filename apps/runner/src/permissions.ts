@@ -57,7 +57,10 @@ export function outcomeOf(
   return found === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: found.optionId };
 }
 
-/** Reads the decision from the first word. Any word that does not allow it denies it. */
+/**
+ * Reads the decision from the first word of an answer. Any word other than a known word of consent means a
+ * denial.
+ */
 export function readAnswer(body: string): keyof typeof fitting {
   const [word = ''] = /[a-z]+/.exec(body.trim().toLowerCase()) ?? [];
   if (word === 'always') return 'always';

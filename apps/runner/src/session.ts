@@ -83,7 +83,8 @@ export const clientFor = (connection: Connection, token: string): Client =>
   connect({ ...wayAs(connection, token), forSeconds: patienceSeconds });
 
 /**
- * Creates a client for calls that wait. They stop immediately when the signal aborts, and are not retried.
+ * Creates a client for calls that wait. Such calls stop immediately when the signal aborts, and are not
+ * retried.
  */
 export function waitingClientFor(connection: Connection, token: string, signal: AbortSignal): Client {
   const way = wayAs(connection, token);

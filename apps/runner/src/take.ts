@@ -89,7 +89,7 @@ async function somethingHappens({ waiting, entry, leaving }: TakeSetting, cursor
   }
 }
 
-/** Returns undefined if there is no story to acquire. */
+/** Acquires the story of a run. Returns undefined if there is no story to acquire. */
 export async function take(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
   if (wanted.storyId === undefined) return takeNext(setting, wanted);
   return setting.client.deliveryExecutions.acquire({

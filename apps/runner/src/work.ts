@@ -117,7 +117,7 @@ interface Asked {
   readonly command: readonly string[];
 }
 
-/** Interprets the arguments. Without --next the first one is the story. */
+/** Interprets the arguments. Without --next the first argument is the story. */
 function askedFor(
   words: readonly string[],
   { next = false, project, ...flags }: WorkFlags,

@@ -52,7 +52,7 @@ export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
 
 export async function openWorktree(folder: string): Promise<Worktree> {
   const gitDir = await openGit({ folder })(['rev-parse', '--absolute-git-dir']);
-  // Remembers the configuration before any agent works there.
+  // Record the configuration before any agent works in this repository.
   await requireTrustedConfig(gitDir);
   return worktreeAt(folder, gitDir);
 }
@@ -148,7 +148,7 @@ async function treeOf(worktree: Worktree, head: string): Promise<string> {
       answers: [0, 1],
       input: pathspecs.join('\0'),
     });
-    // Reads the HEAD of a nested repository, and runs no program there.
+    // This command reads the HEAD of a nested repository without running a program in it.
     await git(['update-index', '--add', '--remove', '-z', '--stdin'], { env, input: inside.join('\0') });
     const tree = await git(['write-tree'], { env });
     if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);

@@ -25,7 +25,7 @@ async function begin(browser: Browser, form: Record<string, string> = {}): Promi
   if (!refresh.startsWith('0;url=')) throw new Error(answer.text);
   return refresh.slice('0;url='.length);
 }
-/** Returns from the issuer as its redirect does. */
+/** Opens the URL to which the issuer redirects the browser, with the headers of a cross-site redirect. */
 const comeBack = (browser: Browser, at: string): Promise<Answer> => {
   const { pathname, search } = new URL(at);
   const headers: Headers = { 'sec-fetch-site': 'cross-site' };
@@ -177,8 +177,8 @@ describe('an attack', () => {
          (select account_id from sign_in.identities where subject = $1)`,
       subject,
     );
-    // Without these parameters the issuer does not authenticate again, and its response has no time of
-    // authentication.
+    // Without `prompt` and `max_age` the issuer does not authenticate the person again, and its response has
+    // no time of authentication.
     const asked = altered(altered(await begin(browser), 'prompt', null), 'max_age', null);
     expect((await comeBack(browser, await company.signIn(asked, subject))).status).toBe(303);
     const deletes = () => browser.call(named.orgId, 'passkeys.delete', { passkeyId: newId() });

@@ -63,7 +63,7 @@ describe('a link', () => {
     expect([page.status, page.text]).toEqual([403, expect.stringContaining('requested in another browser')]);
     expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
     expect((await other.submit('/auth/code', { code })).status).toBe(422);
-    // A browser with a pending link for another address cannot redeem it either.
+    // A browser with a pending link for another address cannot redeem this link.
     await other.submit('/auth/link', { email: (await someone()).email });
     expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
     expect((await other.submit('/auth/code', { code })).status).toBe(422);

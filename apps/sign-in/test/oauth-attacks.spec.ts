@@ -250,7 +250,7 @@ describe('consent', () => {
     const attacker = await installation.signIn(email);
     expect((await attacker.open(at)).status).toBe(410);
     expect((await attacker.submit(at, form)).status).toBe(410);
-    // A link to a request that another browser started does not work either.
+    // The browser cannot use a request that the attacker's browser started, either.
     const begun = await openRequest(attacker, client.authorizeUrl());
     expect((await browser.submit(begun.at, form)).status).toBe(410);
     expect(await connections()).toEqual([]);

@@ -119,7 +119,8 @@ describe('a person', () => {
     await page.keyboard.type(code);
     await page.keyboard.press('Enter');
     await page.waitForURL(at('/sign-in'));
-    // Skip the link to the passkeys and the sign-out button, to reach the name.
+    // Press Tab to pass the link to the passkeys and the sign-out button, and to reach the organization's
+    // name.
     for (const _ of ['passkeys', 'sign out', 'name']) await page.keyboard.press('Tab');
     await page.locator('#organization:focus').waitFor();
     await page.keyboard.type(email.slice(0, 40));

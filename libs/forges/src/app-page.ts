@@ -94,7 +94,7 @@ export async function takeAppCode(
 ): Promise<void> {
   const { orgId, organizationKey } = await enter(pool, setUp, ticket);
   const { connectionId } = ticket;
-  // The code becomes part of a URL, so it must not contain other characters.
+  // The code becomes part of a URL, so reject a code with other characters than letters, digits, `_` and `-`.
   if (!/^[\w-]{1,255}$/.test(code)) throw badRequest('GitHub gave no code for the app.');
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     const { credentials_kind: kind } = await getConnection(db, connectionId);

@@ -38,7 +38,10 @@ const outcomeOf = (
   reason: string | null = null,
 ): ForgeOutcome => ({ kind, executionId, result, reason });
 
-/** The kinds of facts that may link a pull request by a story's key alone. The key causes nothing else. */
+/**
+ * The kinds of facts that may link a pull request if only a story's key matches. Such a match has no other
+ * effect.
+ */
 const linking: ReadonlySet<Fact['kind']> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 const ofHead: ReadonlySet<Fact['kind']> = new Set(['branch_pushed', ...linking]);
 
@@ -99,8 +102,8 @@ const isArchived = (error: unknown): boolean =>
   error instanceof ApiError && error.details.reason === 'archived';
 
 /**
- * Signals to the holders of these executions that the fact is ambiguous. In an archived project no holder is
- * notified.
+ * Notifies the holders of the executions that a fact may concern any of them. In an archived project no
+ * holder is notified.
  */
 async function tellDoubt(
   { perform, repository: { projectId } }: Placing,
@@ -158,11 +161,11 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
   // branch nor head.
   const key = factKey(fact, placing.isAnswer && ofHead.has(kind));
   const observation: Observation = {
-    // The fact of an answer has a key of its own. It decides between two heads with the same time, even if a
-    // delivery reported the same head before.
+    // A fact from a forge's answer to a poll gets its own deduplication key. It decides between two heads
+    // with the same time, even if a delivery reported the same head before.
     ...{ kind, at, number, url },
-    // A link has a key of its own, so that the whole fact is not taken for a repetition when the execution is
-    // identified better.
+    // A link gets its own deduplication key. The complete fact can then still be recorded, once the execution
+    // is identified in a more reliable way.
     dedupeKey: isLink ? `linked ${key}`.slice(0, 255) : key,
     ...(isLink ? {} : { ref, sha }),
   };

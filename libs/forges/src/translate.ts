@@ -125,7 +125,8 @@ export async function translateDelivery(
     return;
   }
   for (const { id } of linked) db.later(noteNames(id, reading.repository));
-  // The search for work uses both new and former names, so the updates must be sent first.
+  // The search for work uses both new and former names of a repository, so the new names must be stored
+  // first.
   db.flush();
   const outcome: ForgeOutcome[] = [];
   const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
@@ -160,7 +161,7 @@ const revertsOf = ({ facts, revert }: Exclude<Reading, { ignored: string }>): Re
 ];
 
 /**
- * Returns the outcome of reverts by pushed commits. Those of a pull request are part of the outcome of its
+ * Returns the outcome of reverts by pushed commits. Reverts by a pull request are part of the outcome of its
  * merge.
  */
 const outcomeOfRevert = (events: readonly DomainEvent[]): ForgeOutcome[] =>

@@ -11,7 +11,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { askStarter } from '../starter.ts';
 import { type Shown } from './shown.ts';
 
-/** The error of a command that cannot run with these arguments or in this environment. */
+/** The error of a command that cannot run with the given arguments or in the current environment. */
 export class Unusable extends Error {}
 
 /** Adds the description and the option that all commands share. */

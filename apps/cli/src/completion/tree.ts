@@ -44,7 +44,10 @@ const worthOfOption = (option: Option): Worth => ({
   thing: option.required ? thingOf(bare(option), /<(.+)>/.exec(option.flags)?.[1] ?? '') : undefined,
 });
 
-/** Describes an argument without a flag like the flag of the same name. */
+/**
+ * Describes the value of an argument that is typed without a flag. A flag of the same name has the same
+ * values.
+ */
 function worthOfArgument(argument: Argument, { options }: Command): Worth {
   const name = argument.name();
   const option = options.find((one) => [name, `${name}-id`].includes(bare(one)));

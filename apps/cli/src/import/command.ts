@@ -259,7 +259,8 @@ async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Pr
   try {
     await importFile(file, fitting, into, progress.show, report);
   } catch (error) {
-    // Reports the completed part, which stays. The same command continues from there.
+    // Report the part that was completed before the error. The user continues from there by repeating the
+    // command.
     tell();
     throw error;
   }

@@ -100,8 +100,8 @@ async function signIn(baseUrl: string, { scope, device = false }: LoginFlags): P
 }
 
 /**
- * Returns the owner of the token. Throws UsageError if the address is wrong: it has no such operation, such
- * as the address of the docs.
+ * Returns the owner of the token. Throws UsageError if the address is wrong, such as the address of the docs,
+ * which has no such operation.
  */
 async function identityThere(made: Profile) {
   try {

@@ -118,7 +118,8 @@ function meantAlone(options: readonly JsonSchema[], value: unknown): unknown {
     );
     return fits ? [item] : value;
   }
-  // Larger numbers have lost digits, and a fraction may have lost trailing zeros.
+  // Convert only safe integers. Larger numbers have lost digits in parsing, and fractions may have lost
+  // trailing zeros.
   const isText = Number.isSafeInteger(value) && options.every(takesText);
   return isText ? String(value) : value;
 }

@@ -134,7 +134,7 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOp
   const handlerOf =
     (inPath: string | undefined) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      // Take everything after the first question mark. A second one is part of the query.
+      // Take everything after the first question mark. Further question marks are part of the query.
       const query = /\?(.*)$/s.exec(request.url)?.[1];
       const view = readView([inPath, query].filter(Boolean).join('&'), request.headers);
       request.body = withoutNulls(request.body);

@@ -106,7 +106,8 @@ export function viewOf(given: Parameters): View {
   const isReadonly = reader.isOn('readonly');
   const named = reader.mode();
   const showsOutput = reader.isOn('outputSchema');
-  // By default a model gets a short list. A client that chose tools or output schemas gets all that match.
+  // By default a model gets the short core list. A client that chose tools or output schemas gets all tools
+  // that its choice includes.
   const mode = named ?? (sets === null && chosen === null && !showsOutput ? 'core' : 'full');
   const isOpen = named === undefined;
   const project = reader.project();

@@ -7,7 +7,7 @@ import { type IncomingHttpHeaders } from 'node:http';
 
 export const headerMismatch = -32_020;
 
-/** The parameter that Mcp-Name repeats, by method. */
+/** The request parameter that the header Mcp-Name repeats, by method. */
 const named: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',

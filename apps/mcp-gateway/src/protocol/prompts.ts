@@ -1,6 +1,6 @@
 /**
- * Offers the organization's prompts as MCP prompts: `org.<slug>`, and `project.<slug>` for those of projects.
- * A connection that is not restricted to a project passes the project as an argument.
+ * Offers the organization's prompts as MCP prompts. Their names are `org.<slug>`, and `project.<slug>` for a
+ * project's prompts. A connection that is not restricted to a project passes the project as an argument.
  */
 import { type Client } from '@muster/client';
 import { type Prompt } from '@muster/registry';
@@ -115,7 +115,8 @@ function toMcp({ name, prompt, projects }: Offered): McpPrompt {
   return {
     name,
     title: prompt.title,
-    // Prompts have no separate description, and clients show this field in their menus.
+    // MCP prompts of Muster have no separate description. Use the title, because clients show the description
+    // in their menus.
     description: prompt.title,
     arguments:
       projects === null

@@ -243,7 +243,7 @@ function bareServer(
       'resources/list': keptFor(0),
       'resources/templates/list': keptFor(listMillis),
       'server/discover': keptFor(listMillis),
-      // A story may change at any time.
+      // Clients must not cache a resource, because a story may change at any time.
       'resources/read': keptFor(0),
     },
     requestState: {

@@ -5,7 +5,8 @@ import { asInputSchema, titleOf, toolNameOf } from './tools.ts';
 import { type ObjectSchema } from './schemas.ts';
 
 /**
- * Parameters that a model rarely needs. They are accepted all the same, and `describe_operation` shows them.
+ * Parameters that a model rarely needs. Short tool schemas omit them, but calls may contain them.
+ * `describe_operation` shows them.
  */
 const rareParameters: Readonly<Record<string, readonly string[]>> = {
   [toolNameOf(registry.session.identity.name)]: ['maxBytes', 'part'],

@@ -70,7 +70,7 @@ describe('what a model reads', () => {
 
   it.each(shown.map((tool) => [tool.name, tool] as const))('of %s is short', (_name, tool) => {
     expect(tool.description?.length).toBeLessThanOrEqual(400);
-    // Clients reject references, and some reject a list of types.
+    // Clients reject references in a JSON schema, and some clients reject a list of types.
     expect(JSON.stringify(tool)).not.toMatch(/"\$ref"|"\$defs"|"pattern"|x-muster|"type":\[/);
   });
 

@@ -206,7 +206,7 @@ export const operationTools: readonly OperationTool[] = [...operations.values()]
 const byName = new Map(
   operationTools.flatMap((tool) => [
     [tool.name, tool] as const,
-    // The contract's own name is accepted as well.
+    // Find the tool by the operation's name in the contract, too.
     [tool.operation.name, tool] as const,
   ]),
 );

@@ -65,8 +65,8 @@ function factsOf(
 }
 
 /**
- * Returns true for a pull request of a fork without a token. Pipelines of forks do not get the secrets of the
- * repository.
+ * Returns true for a pull request of a fork whose pipeline has no token. Pipelines of forks do not get the
+ * secrets of the repository.
  */
 const isWithoutSecret = ({ facts, checked }: Pipeline, { token }: ReportFlags, environment: Environment) =>
   (token ?? environment['MUSTER_TOKEN'] ?? '') === '' &&

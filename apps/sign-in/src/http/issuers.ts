@@ -50,7 +50,7 @@ async function accountOf(
   provider: Provider,
   claimed: Claimed,
 ): Promise<Account | Refusal> {
-  // Check this at every sign-in, because an issuer with many customers may have accounts of strangers.
+  // Check the address at every sign-in, because an issuer with many customers may have accounts of strangers.
   const email = provenAddress(provider, claimed);
   if (email === null) return 'address';
   const known = await findByIdentity(db, claimed);

@@ -110,7 +110,7 @@ function addPage(app: FastifyInstance, site: Site): void {
   });
 
   // Renaming requires no recent authentication, because the name is only a label. The operation
-  // passkeys.rename does not either.
+  // passkeys.rename requires none either.
   app.post('/auth/passkeys/rename', { onRequest }, async (request, reply) => {
     const session = await sessionOf(site, request);
     if (session === undefined) return reply.redirect('/sign-in', 303);
@@ -191,7 +191,8 @@ function addRegistration(app: FastifyInstance, site: Site): void {
 function addProof(app: FastifyInstance, { pool, config, cookies, throttle, rpID, expected }: Site): void {
   const onRequest = fromOwnPage(config.cookie);
 
-  // The options name no account, so that they reveal none. Browsers know their passkeys for this origin.
+  // The options name no account, so they do not reveal which accounts exist. Browsers know their passkeys for
+  // this origin.
   app.post('/auth/passkey/options', { onRequest }, async (request, reply) => {
     await throttle(request);
     const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' });

@@ -41,7 +41,7 @@ function tidied(text: string): string | undefined {
     const known = document.grant_types.filter((type) => grantTypes.some((own) => own === type));
     return JSON.stringify({
       ...{ ...document, grant_types: known, application_type: 'native' },
-      // Keep a method that needs a secret, so that the server rejects it.
+      // Keep an authentication method that needs a client secret, so that the server rejects the client.
       token_endpoint_auth_method: method?.startsWith('client_secret') === true ? method : 'none',
     });
   } catch {

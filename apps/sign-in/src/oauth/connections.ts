@@ -58,8 +58,8 @@ async function openThere(db: Db, made: NewConnection, request: BeginningFacts): 
 }
 
 /**
- * Runs `work` on the server of the organization to which the connection or token belongs. If there is none,
- * runs it here, where it finds nothing.
+ * Runs `work` on the database server of the organization to which the connection or token belongs. If no
+ * organization is found, runs `work` on the primary server, where it finds nothing.
  */
 async function atItsOrganization<Result>(
   db: SignInDb,

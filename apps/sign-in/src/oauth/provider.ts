@@ -163,7 +163,7 @@ function shapeAccessTokens(provider: Provider): void {
   };
   const { generateTokenId: generate } = prototype;
   prototype.generateTokenId = function generateTokenId(): string {
-    // Call the original as well, because it also sets the token's format.
+    // Also call the original method, because it sets the token's format.
     generate.call(this);
     return newTokenSecret();
   };

@@ -30,7 +30,7 @@ const graceSeconds = 60;
 /** Days for which a self-registered client is kept: without a connection, and after its last connection. */
 export const registrationDays = { unused: 1, afterwards: 30 } as const;
 
-/** Models of which a second use is an error. */
+/** Record types of the authorization server that must not be used twice. */
 const once: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode']);
 
 type Run = <Result>(work: (db: SignInDb) => Promise<Result>) => Promise<Result>;

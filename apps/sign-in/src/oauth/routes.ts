@@ -68,7 +68,7 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
 
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // The server parses bodies itself.
+    // Do not parse bodies, because oidc-provider parses them itself.
     scope.addContentTypeParser('*', (_request, _body, done) => {
       done(null);
     });

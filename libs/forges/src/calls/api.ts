@@ -12,8 +12,8 @@ export interface NamedAtForge {
 }
 
 /**
- * The states of statuses at GitLab. A `failed` status would fail the whole pipeline, although the work's own
- * checks did not fail.
+ * The GitLab state for each state of Muster's status. A failure is sent as pending. A `failed` status would
+ * fail the whole pipeline, although the work's own checks did not fail.
  */
 const gitlabStates = { success: 'success', pending: 'pending', failure: 'pending' } as const;
 
@@ -32,7 +32,7 @@ export const pathOf = (fullName: string): string => fullName.split('/').map(enco
 
 export interface StatusToSend extends Standing {
   readonly sha: string;
-  /** The URL of the story for people. */
+  /** The URL of the page that shows the story to people. */
   readonly link: string | null;
 }
 

@@ -18,7 +18,7 @@ export interface SeenPull {
   readonly branch: string | null;
   readonly headSha: string | null;
   readonly headAt: string | null;
-  /** The number of the earlier pull request of the same branch that this one replaced. */
+  /** The number of an earlier pull request of the same branch, which was replaced by this pull request. */
   readonly replaces: number | null;
 }
 

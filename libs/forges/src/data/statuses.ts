@@ -128,7 +128,7 @@ const asked = sql.part`insert into outbox (org_id, id, topic, payload)
 export const askForStatusOfExecution = (executionId: string): Query<unknown> =>
   sql`${asked} and p.execution_id = ${executionId}) h`;
 
-/** Requests statuses for the work on a story, its own or that of its group. */
+/** Requests statuses for all work on a story: the story's own work, and the work of its delivery group. */
 export const askForStatusOfStory = (storyId: string): Query<unknown> =>
   sql`${asked} and p.execution_id in (
        select e.id from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = ${storyId}

@@ -37,7 +37,7 @@ export function setupOf(
   };
 }
 
-/** Creates a webhook secret, in clear to be shown once and encrypted to be stored. */
+/** Creates a webhook secret. Returns it as plain text, to be shown once, and encrypted, to be stored. */
 export function freshSecret(
   { seals }: ForgesSetUp,
   { id, kind }: Pick<ConnectionRow, 'id' | 'kind'>,

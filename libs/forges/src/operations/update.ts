@@ -57,7 +57,8 @@ export const update = (setUp: ForgesSetUp) =>
           : setupOf(setUp, { ...connection, ...changes }, organizationKey, fresh.secret);
       if (said.length === 0) return { connection: toConnection(connection), setup };
       const after = connections.save(db, connection, changes, at);
-      // Requests that were refused may succeed now.
+      // Allow calls and send statuses again, because calls that the forge refused may succeed with the new
+      // settings.
       for (const query of callAnew(connection.id)) db.later(query);
       emit('forge.updated', aboutConnection(after), { fields: said });
       return { connection: toConnection(after), setup };

@@ -16,7 +16,10 @@ export interface AppToMake {
 /** The events that `rules/github.ts` reads. */
 const events = ['push', 'pull_request', 'pull_request_review', 'check_suite', 'workflow_run', 'status'];
 
-/** The permissions needed by the status `muster`, the polling and these events. */
+/**
+ * The permissions that the app needs to send the status `muster`, to poll pull requests, and to receive its
+ * events.
+ */
 const permissions = {
   ...{ checks: 'write', contents: 'read', metadata: 'read', pull_requests: 'read' },
   ...{ statuses: 'read', actions: 'read' },

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type CheckDelivery } from './asked-checks.ts';
 import { askedReview, reviewKinds } from './gitea.ts';
 
-/** Deliveries of these forges do not say which reviews count. */
+/** Returns true for forges whose deliveries do not say which reviews count. */
 export const hidesReviewers = (kind: ForgeKind): boolean => kind === 'gitea' || kind === 'forgejo';
 
 export const reviewsPath = (number: number): string => `/pulls/${number}/reviews?limit=50`;

@@ -14,8 +14,8 @@ export interface NamedRepository {
 }
 
 /**
- * One fact in the terms of an observation, with all values by which its execution may be found. Parked facts
- * are stored as JSON.
+ * A fact about work, with the values of an observation and all values by which its execution may be found.
+ * Parked facts are stored as JSON.
  */
 export const Fact = z.object({
   kind: ObservationKind,
@@ -46,7 +46,7 @@ export type Fact = z.infer<typeof Fact>;
 
 /** A report about one of the checks of a commit. */
 export interface Check {
-  /** The name from `check-names.ts`. */
+  /** The name under which the check is stored. The functions in `check-names.ts` create these names. */
   readonly name: string;
   readonly sha: string;
   /**
@@ -91,7 +91,7 @@ export type Reader = (payload: unknown) => Reading;
 /** The events of a forge, each with its reader or the reason why it is ignored. */
 export type Translation = Readonly<Record<string, Reader | string>>;
 
-/** The reason for ignoring most events. */
+/** The reason why most events are ignored. */
 export const ofBoard = 'it says nothing of the state of work';
 
 export const words = (text: string): string[] => text.split(' ');
@@ -135,7 +135,10 @@ export const ForgeTime = z.union([z.string(), z.number()]).transform((value, con
   return z.NEVER;
 });
 
-/** Converts the URL of a repository to its stored form. An ssh address becomes the URL of the page. */
+/**
+ * Converts the URL of a repository to its stored form. An ssh address is converted to the URL of the
+ * repository's web page.
+ */
 export const repositoryUrl = (url: string): string =>
   `${/^http:/i.test(url.trim()) ? 'http' : 'https'}://${repositoryAddress(url)}`;
 

@@ -87,7 +87,7 @@ const WorkflowRun = z.object({
 
 function readWorkflowRun(payload: unknown): Reading {
   const { workflow_run: run, repository } = WorkflowRun.parse(payload);
-  // A time that is not set yet is in 1970.
+  // A time that is not set yet has been converted to 1970, so the later time is the right one.
   const at = [run.started_at ?? '', run.completed_at ?? ''].toSorted().at(-1);
   if (!at) return { ignored: 'a run without a time' };
   const isOver = run.status === 'completed';

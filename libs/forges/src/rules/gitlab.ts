@@ -1,4 +1,4 @@
-/** GitLab's events, by the names in its header. */
+/** GitLab's events, by the names that the event header of a delivery contains. */
 import { z } from 'zod';
 import { childName, pipelineName } from './check-names.ts';
 import {
@@ -38,7 +38,7 @@ const Commit = z.object({
   id: z.string(),
   message: z.string().nullish(),
   url: z.string().nullish().catch(null),
-  /** The time, which the author of the commit chose. */
+  /** The time of the commit, which its author chose. */
   timestamp: ForgeTime.nullish().catch(null),
 });
 

@@ -124,7 +124,7 @@ export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository
 const Commit = z.object({
   message: z.string(),
   url: z.string().nullish().catch(null),
-  /** The time, which the author of the commit chose. */
+  /** The time of the commit, which its author chose. */
   timestamp: ForgeTime.nullish().catch(null),
   /** True at GitHub for a commit that no earlier push contained. */
   distinct: z.boolean().nullish(),
@@ -172,7 +172,7 @@ export function readPush(payload: unknown): Reading {
   return { repository: named(repository), facts: [fact], checks: [], ...(revert && { revert }) };
 }
 
-/** Creates the reading of a push to the default branch, for which only reverts count. */
+/** Creates the result of reading a push to the default branch. Only reverts in such a push count. */
 export const toDefaultBranch = (repository: NamedRepository, revert: Revert | undefined): Reading =>
   revert === undefined
     ? { ignored: 'a push to the default branch' }

@@ -48,9 +48,9 @@ function ownSignature(kind: ForgeKind, headers: Headers): string | undefined {
 }
 
 /**
- * Returns the trust of a delivery; null if the forge did not send it. GitLab without a signing token sends
- * the token in clear. It proves that the sender knows the token, but not the content, so such a delivery is
- * only `reported`.
+ * Returns how far a delivery can be trusted; null if the forge did not send it. GitLab without a signing
+ * token sends the secret token as plain text. The token identifies the sender but does not protect the
+ * content, so such a delivery is only `reported`.
  */
 export async function trustOf(
   kind: ForgeKind,

@@ -5,13 +5,13 @@ import { type inside, isSameCommit, type ResultOf } from '@muster/registry';
 
 export interface Standing {
   readonly state: 'success' | 'pending' | 'failure';
-  /** The text, with at most 140 characters, which is GitHub's limit. */
+  /** The text of the status. It has at most 140 characters, which is GitHub's limit. */
   readonly description: string;
 }
 
 /** The state of a story whose work is at the head. */
 export interface StoryStanding extends ResultOf<typeof inside.mergeGate> {
-  /** The files of its work on which others hold a lock. */
+  /** The files of the story's work on which other holders have a lock. */
   readonly lockedPaths: readonly string[];
   /** True if there are more locks than were examined. */
   readonly moreLocks: boolean;

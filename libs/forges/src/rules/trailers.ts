@@ -172,8 +172,8 @@ const integration =
   /^(?:main|master|trunk|next|dev|develop|development|integration|staging|trying|preprod|prod|production)$/i;
 
 /**
- * Returns true if the branch collects, repeats or reverts the work of others. Its commits name work that is
- * on other branches.
+ * Returns true if the branch collects, repeats or reverts work of other branches. Its commits then name
+ * executions whose work is on those branches.
  */
 export const isOfOthersWork = (branch: string): boolean =>
   [repeated, version, integration].some((pattern) => pattern.test(branch));
