@@ -198,8 +198,8 @@ describe('support', () => {
       expect(await page.getByText(orderRef).count()).toBe(1);
       await page.getByRole('link', { name: `…${key.slice(-4)}` }).click();
       await page.getByText('All places were taken by other machines').waitFor();
-      await page.getByRole('button', { name: 'Free place 1' }).click();
-      await page.getByText('Place freed').waitFor();
+      await page.getByRole('button', { name: 'Release slot 1' }).click();
+      await page.getByText('Slot released').waitFor();
       expect(await page.getByText('by token support-ana').count()).toBeGreaterThan(0);
     });
     expect((await service.activate(key, 'tablet-of-ana-22aa')).status).toBe(200);
@@ -244,7 +244,7 @@ describe('support', () => {
     // A person who may only read must not see the customer's link, because the link lets its holder release
     // machines.
     expect((await get(`/support/licenses/${id}`)).text).toContain('/my/');
-    expect((await get(`/support/licenses/${id}`, session)).text).not.toMatch(/Free place|\/my\//);
+    expect((await get(`/support/licenses/${id}`, session)).text).not.toMatch(/Release slot|\/my\//);
     expect((await free(id, session)).status).toBe(403);
     expect((await free(id, cookie)).status).toBe(200);
   });

@@ -72,8 +72,8 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
         await page.goto(`${url}/support?q=A-17-${colorScheme}`);
         await look(page, `products-${colorScheme}`);
         await page.goto(`${url}/support/licenses/${id}`);
-        await page.getByRole('button', { name: 'Free place 1' }).click();
-        await page.getByText('Place freed').waitFor();
+        await page.getByRole('button', { name: 'Release slot 1' }).click();
+        await page.getByText('Slot released').waitFor();
         await look(page, `by-person-${colorScheme}`);
       },
       { colorScheme, ...lookedAt },

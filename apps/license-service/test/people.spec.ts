@@ -63,7 +63,7 @@ describe('who works in support', () => {
     const [ours, acme] = [await sold(), await sold('acme')];
     expect((await one.open(`/support?q=${ours.orderRef}`)).text).toContain('1 found');
     expect((await one.open(`/support?q=${acme.orderRef}`)).text).toContain('1 found');
-    expect((await one.open(`/support/licenses/${ours.id}`)).text).not.toContain('Free place');
+    expect((await one.open(`/support/licenses/${ours.id}`)).text).not.toContain('Release slot');
     expect((await free(one, ours.id)).status).toBe(403);
     expect((await free(one, acme.id)).status).toBe(200);
     const { subject: other, email: address } = hire();

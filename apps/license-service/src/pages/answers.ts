@@ -65,7 +65,7 @@ export const uploadForm = (action: string): Html =>
       <div class="ask">
         <input id="${field}" name="${field}" type="file" required /><button>Download answer</button>
       </div>
-      <p class="quiet">Copy the answer to that machine. It then takes one of the places of the license.</p>
+      <p class="quiet">Copy the answer to that machine. It then counts as one of the license’s machines.</p>
     </form>
   </section>`;
 

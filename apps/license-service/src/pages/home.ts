@@ -18,7 +18,7 @@ export const homePage = (baseUrl: string): Page => ({
     </section>
     <section>
       <h2>Support</h2>
-      <p>Find a license, see why a machine was refused, and free a place.</p>
+      <p>Find a license, see why a machine was refused, and release a machine.</p>
       <p><a href="/support">Sign in to support</a></p>
     </section>
     <section>

@@ -123,7 +123,7 @@ export function addSupportRoutes(app: FastifyInstance, support: Support): void {
         supporter,
         id,
         request,
-        'Place freed. The next machine that activates the key takes it.',
+        'Slot released. The next machine that activates the key uses it.',
       );
     }),
   );

@@ -1,4 +1,4 @@
-/** Renders the support pages, which find a customer's license and free its slots with one button. */
+/** Renders the support pages, which find a customer's license and release its slots with one button. */
 import { html, type Html } from '@muster/http';
 import { type License } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
@@ -67,12 +67,12 @@ export function searchPage(supporter: Supporter, query: string, found: readonly 
 
 /** Explanations of refusals, with their remedies. */
 const whyRefused: Readonly<Record<string, string>> = {
-  other_machine: 'All places were taken by other machines. Free one of them above.',
+  other_machine: 'Other machines use all slots. Release one of them above.',
   expired: 'The license had expired. Renew it.',
   suspended: 'The license was suspended. Resume it to allow machines again.',
   revoked: 'The license was revoked permanently.',
-  transfers_exhausted: 'The customer had moved it as often as the plan allows. You can free a place above.',
-  unactivated: 'A machine tried to release a place that it did not have.',
+  transfers_exhausted: 'The customer had moved it as often as the plan allows. You can release a slot above.',
+  unactivated: 'A machine tried to release a slot that it did not use.',
 };
 
 const kindWords: Readonly<Record<string, string>> = {
@@ -173,7 +173,7 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
               (machine) =>
                 html`<li>
                   <div>
-                    Place ${machine.slot} <span class="quiet">${machine.hint}</span><br />
+                    Slot ${machine.slot} <span class="quiet">${machine.hint}</span><br />
                     <span class="quiet"
                       >since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}, can run
                       offline until ${moment(machine.offlineUntil)}</span
@@ -183,7 +183,7 @@ const machinesOf = ({ license, machines }: LicensePage, mayChange: boolean) =>
                     mayChange
                       ? html`<form method="post" action="/support/licenses/${license.id}/release">
                           <input type="hidden" name="slot" value="${machine.slot}" />
-                          <button>Free place ${machine.slot}</button>
+                          <button>Release slot ${machine.slot}</button>
                         </form>`
                       : null
                   }
