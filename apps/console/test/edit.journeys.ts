@@ -199,12 +199,12 @@ export function editJourneys(house: House): void {
     await page.getByRole('button', { name: 'Remove blocker WEB-2' }).click();
     await page.getByText('Ready to start').waitFor();
     await page.getByRole('button', { name: 'Mark as blocked' }).click();
-    await field(page, 'Reason').selectOption({ label: 'A missing answer' });
+    await field(page, 'Reason').selectOption({ label: 'Missing answer' });
     await field(page, 'What needs to happen').fill('Legal says yes');
     await field(page, 'Who can unblock it').selectOption({ label: 'Ben' });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Ben can unblock it').waitFor();
-    await page.getByText('Blocked until someone unblocks it').waitFor();
+    await page.getByText('Marked as blocked').waitFor();
     await page.getByRole('button', { name: 'Unblock' }).click();
     await page.getByText('Ready to start').waitFor();
     await becomes({ blocked: null, blockedBy: [] });

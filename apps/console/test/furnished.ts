@@ -47,7 +47,7 @@ export async function furnish(house: House, people: People): Promise<void> {
 export const pages = [
   ['/', 'Waiting for an answer'],
   ['/agents', 'Renaming', 'Chloé has it locked'],
-  ['/inbox', 'Needs you'],
+  ['/inbox', 'Action needed'],
   ['/activity', 'created'],
   ['/p/WEB', 'Delta'],
   ['/p/WEB?q=nothing', 'No matching stories'],

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { type BoardColumn, type StoryCard } from '@muster/registry';
-import { type Lane, movedLanes, neighbourOf, type Place, standingLanes } from '../web/data/lanes.ts';
-import { beforeAt, moveTo, spotOf, stepTo } from '../web/board/walk.ts';
-import { boardSearchOf, fits } from '../web/board/filter.ts';
+import { type Lane, lanesWithMoves, neighbourOf, type CardPlace, confirmedLanes } from '../web/data/lanes.ts';
+import { cardIdAtInsertion, nextMovePosition, positionOf, nextCardPosition } from '../web/board/walk.ts';
+import { boardSearchOf, matchesFilter } from '../web/board/filter.ts';
 
 const column = (id: string): BoardColumn => ({ id, name: id, status: 'ready' }) as BoardColumn;
 const card = (id: string, columnId: string, rank: string, more: Partial<StoryCard> = {}): StoryCard =>
@@ -29,9 +29,9 @@ const cards = new Map(
 const lanesOf = (
   all: readonly BoardColumn[],
   those: ReadonlyMap<string, StoryCard>,
-  moves: ReadonlyMap<string, Place>,
+  moves: ReadonlyMap<string, CardPlace>,
   before: readonly Lane[] = [],
-): readonly Lane[] => movedLanes(standingLanes(all, those, before), those, moves, before);
+): readonly Lane[] => lanesWithMoves(confirmedLanes(all, those, before), those, moves, before);
 const shown = (moves = new Map<string, { columnId: string; beforeId: string | null }>()) =>
   lanesOf(columns, cards, moves).map((lane) => lane.cards.map(({ id }) => id).join(''));
 
@@ -61,22 +61,25 @@ it('names the neighbour by which a move is asked for', () => {
 
 it('walks to the card beside, over columns that are empty, and nowhere past the ends', () => {
   const lanes = lanesOf([column('a'), column('c'), column('b')], cards, new Map());
-  const at = (id: string) => spotOf(lanes, id) ?? { lane: -1, row: -1 };
+  const at = (id: string) => positionOf(lanes, id) ?? { lane: -1, row: -1 };
   const idAt = (spot: { lane: number; row: number } | undefined) =>
     spot === undefined ? undefined : lanes[spot.lane]?.cards[spot.row]?.id;
-  expect(idAt(stepTo(lanes, at('2'), 'right'))).toBe('4');
-  expect(idAt(stepTo(lanes, at('1'), 'down'))).toBe('3');
-  expect(idAt(stepTo(lanes, at('1'), 'last'))).toBe('2');
-  expect([stepTo(lanes, at('1'), 'up'), stepTo(lanes, at('4'), 'right')]).toEqual([undefined, undefined]);
+  expect(idAt(nextCardPosition(lanes, at('2'), 'right'))).toBe('4');
+  expect(idAt(nextCardPosition(lanes, at('1'), 'down'))).toBe('3');
+  expect(idAt(nextCardPosition(lanes, at('1'), 'last'))).toBe('2');
+  expect([nextCardPosition(lanes, at('1'), 'up'), nextCardPosition(lanes, at('4'), 'right')]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 it('moves a card through empty columns too, and says before which card it comes', () => {
   const lanes = lanesOf(columns, cards, new Map());
-  expect(moveTo(lanes, { lane: 1, row: 0 }, 'right')).toEqual({ lane: 2, row: 0 });
-  expect(moveTo(lanes, { lane: 2, row: 0 }, 'right')).toEqual({ lane: 2, row: 0 });
-  expect(moveTo(lanes, { lane: 0, row: 2 }, 'down')).toEqual({ lane: 0, row: 2 });
-  expect(beforeAt(lanes, { lane: 0, row: 1 }, '1')).toBe('2');
-  expect(beforeAt(lanes, { lane: 0, row: 2 }, '1')).toBeNull();
+  expect(nextMovePosition(lanes, { lane: 1, row: 0 }, 'right')).toEqual({ lane: 2, row: 0 });
+  expect(nextMovePosition(lanes, { lane: 2, row: 0 }, 'right')).toEqual({ lane: 2, row: 0 });
+  expect(nextMovePosition(lanes, { lane: 0, row: 2 }, 'down')).toEqual({ lane: 0, row: 2 });
+  expect(cardIdAtInsertion(lanes, { lane: 0, row: 1 }, '1')).toBe('2');
+  expect(cardIdAtInsertion(lanes, { lane: 0, row: 2 }, '1')).toBeNull();
 });
 
 it('reads of an address what is a filter, and nothing else', () => {
@@ -97,15 +100,17 @@ it('widens by filters of one kind and narrows by those of different kinds', () =
     ...{ labels: ['bug'], priority: 'high' },
     assignees: { member: { id: 'm1', name: 'Ana', handle: 'ana' }, agent: null },
   });
-  expect(fits(one, {})).toBe(true);
-  expect(fits(one, { label: ['docs', 'bug'], priority: ['high'] })).toBe(true);
-  expect(fits(one, { label: ['bug'], priority: ['low'] })).toBe(false);
-  expect([fits(one, { who: ['m1'] }), fits(one, { who: ['none'] })]).toEqual([true, false]);
-  expect([fits(one, { q: 'web-7' }), fits(one, { q: 'STORY' }), fits(one, { q: 'other' })]).toEqual([
-    ...[true, true, false],
-  ]);
-  expect([fits(one, { work: ['blocked'] }), fits(card('8', 'a', 'x'), { who: ['none'] })]).toEqual([
-    false,
-    true,
-  ]);
+  expect(matchesFilter(one, {})).toBe(true);
+  expect(matchesFilter(one, { label: ['docs', 'bug'], priority: ['high'] })).toBe(true);
+  expect(matchesFilter(one, { label: ['bug'], priority: ['low'] })).toBe(false);
+  expect([matchesFilter(one, { who: ['m1'] }), matchesFilter(one, { who: ['none'] })]).toEqual([true, false]);
+  expect([
+    matchesFilter(one, { q: 'web-7' }),
+    matchesFilter(one, { q: 'STORY' }),
+    matchesFilter(one, { q: 'other' }),
+  ]).toEqual([...[true, true, false]]);
+  expect([
+    matchesFilter(one, { work: ['blocked'] }),
+    matchesFilter(card('8', 'a', 'x'), { who: ['none'] }),
+  ]).toEqual([false, true]);
 });

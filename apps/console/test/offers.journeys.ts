@@ -44,7 +44,7 @@ export function offersJourneys(house: House): void {
       undefined;
     }`);
     await offered.getByRole('button', { name: 'Accept WEB-1' }).click();
-    await page.locator('.notice', { hasText: 'You now hold WEB-1' }).waitFor();
+    await page.locator('.notice', { hasText: 'You’re now working on WEB-1' }).waitFor();
     await offered.waitFor({ state: 'detached' });
     // A notice belongs to the page on which it appeared, and disappears when another one opens.
     await page.getByRole('link', { name: 'Activity' }).click();
@@ -65,7 +65,7 @@ export function offersJourneys(house: House): void {
     expect(await holder()).toBeUndefined();
     await page.getByRole('button', { name: 'Claim WEB-1' }).click();
     await dialog.getByRole('button', { name: 'Claim' }).click();
-    await page.locator('.notice', { hasText: 'You now hold WEB-1' }).waitFor();
+    await page.locator('.notice', { hasText: 'You’re now working on WEB-1' }).waitFor();
     await page.getByRole('button', { name: 'Release WEB-1' }).waitFor();
     expect(await holder()).toBe('Ana');
   });
@@ -88,7 +88,7 @@ export function offersJourneys(house: House): void {
       ...{ targetType: 'story', targetId: 'WEB-1', takeOver: true },
     });
     await accept.click();
-    await page.locator('.notice', { hasText: 'This could not be done' }).waitFor();
+    await page.locator('.notice', { hasText: 'Something went wrong' }).waitFor();
     expect(await holder()).toBe('Ana');
   });
 

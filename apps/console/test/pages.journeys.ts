@@ -46,7 +46,7 @@ export function pagesJourneys(house: House): void {
     await robo.deliveryExecutions.update({ ...held, phase: 'testing', progress: 40 });
     await robo.deliveryExecutions.checkpoint({ ...held, summary: 'Two tests are red' });
     await page.getByText('Two tests are red').waitFor();
-    await page.getByText(/Robo · testing · 40 % done · /).waitFor();
+    await page.getByText(/Robo · testing · 40% done · /).waitFor();
     await page.getByRole('button', { name: 'Ask to stop WEB-2' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
     await page.locator('.state', { hasText: 'stopping' }).waitFor();
@@ -105,11 +105,11 @@ export function pagesJourneys(house: House): void {
     const locks = page.getByRole('region', { name: 'Locks in Web shop' });
     await locks.getByText('src/auth/**/*.ts', { exact: true }).waitFor();
     await locks.getByLabel('Path, glob or name').fill('src/**/token.*');
-    await locks.getByRole('button', { name: 'Check' }).click();
+    await locks.getByRole('button', { name: 'Check lock' }).click();
     await locks.getByText('src/**/token.* is locked').waitFor();
     await locks
       .getByRole('listitem')
-      .filter({ hasText: /Robo holds src\/auth\/token\.\S* through src/ })
+      .filter({ hasText: /Robo has locked src\/auth\/token\.\S* with src/ })
       .waitFor();
     await locks.getByRole('button', { name: 'Release docs/**' }).click();
     await locks.getByText('Renaming').waitFor({ state: 'detached' });
@@ -122,7 +122,7 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('heading', { name: 'Your inbox is empty' }).waitFor();
     await ben.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId: people.ana.me.memberId });
     await ben.comments.create({ storyId: 'WEB-2', body: `@${people.ana.me.handle} which one?` });
-    const needs = page.getByRole('region', { name: 'Needs you' });
+    const needs = page.getByRole('region', { name: 'Action needed' });
     await needs.getByText('Delta').waitFor();
     await page.getByRole('region', { name: 'For your information' }).getByText('Alpha').waitFor();
     await page
@@ -263,9 +263,7 @@ export function pagesJourneys(house: House): void {
     await says(
       new RegExp(`Editor from editor\\.example · ${as} · Web shop, 1 other project · ${ends}`),
     ).waitFor();
-    await says(
-      new RegExp(`Editor, self-registered · ${as} · all projects of the member · ${ends}`),
-    ).waitFor();
+    await says(new RegExp(`Editor, not verified · ${as} · all projects of the member · ${ends}`)).waitFor();
   });
 
   journey('leads from a lock to its story, which has its key in the address', async () => {

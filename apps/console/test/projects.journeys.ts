@@ -103,7 +103,7 @@ export function projectsJourneys(house: House): void {
     };
     const page = await open(people.chloe.me.token, '/p/WEB/epics');
     await page.getByRole('button', { name: 'New delivery group' }).click();
-    await page.getByLabel('Name of the group').fill('Passkeys');
+    await page.getByLabel('Group name').fill('Passkeys');
     const add = page.getByRole('combobox', { name: 'Add a story' });
     const make = page.getByRole('button', { name: 'New delivery group' });
     expect(await make.isDisabled()).toBe(true);
@@ -126,7 +126,7 @@ export function projectsJourneys(house: House): void {
     await house
       .client(people.ben.me.token)
       .deliveryGroups.update({ groupId: (await group())?.id ?? '', name: 'Keys' });
-    await until(async () => (await page.getByLabel('Name of the group').inputValue()) === 'Keys');
+    await until(async () => (await page.getByLabel('Group name').inputValue()) === 'Keys');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Edit Keys' }).waitFor();
     expect(await keys()).toEqual(['WEB-1']);

@@ -77,7 +77,7 @@ journey('asks for a fresh proof in a window beside, and goes on with what was ty
   await page.unroute('**/auth/session');
   await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByLabel('Name').fill('Build server');
-  await page.getByLabel('For').selectOption({ label: 'A new agent…' });
+  await page.getByLabel('Acts as').selectOption({ label: 'A new agent…' });
   await page.getByLabel('Agent name').fill('Builder');
   await page.getByRole('button', { name: 'Create token' }).click();
   const [beside] = await Promise.all([

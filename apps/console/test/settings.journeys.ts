@@ -51,7 +51,7 @@ export function settingsJourneys(house: House): void {
   journey('changes a rule and the number of seats, and says first what the seats cost', async () => {
     const ana = house.client(people.ana.me.token);
     const page = await open(people.ana.me.token, '/settings/policy');
-    await page.getByLabel('Approvals required before a story can be done').fill('2');
+    await page.getByLabel('Approvals required to move a story to done').fill('2');
     await page.getByLabel('When a column is at its limit').selectOption('block');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.notice', { hasText: 'Saved' }).waitFor();
@@ -61,7 +61,7 @@ export function settingsJourneys(house: House): void {
     await page.getByRole('button', { name: 'Preview cost' }).click();
     await page.getByText(/^Charge for 30 seats/).waitFor();
     expect((await ana.billing.seatUsage()).usage.purchased).toBe(25);
-    await page.getByRole('button', { name: 'Change now' }).click();
+    await page.getByRole('button', { name: 'Confirm change' }).click();
     await until(async () => (await ana.billing.seatUsage()).usage.purchased === 30);
   });
 
@@ -115,7 +115,7 @@ export function settingsJourneys(house: House): void {
       await open(people.ben.me.token, '/p/WEB'),
     ];
     await settings.getByRole('textbox', { name: 'Name: Ready' }).fill('Up next');
-    await settings.getByRole('spinbutton', { name: 'Limit: Ready' }).fill('3');
+    await settings.getByRole('spinbutton', { name: 'Story limit: Ready' }).fill('3');
     await settings.getByRole('button', { name: 'Save Ready' }).click();
     await board.getByRole('region', { name: 'Up next', exact: true }).getByText('0 of 3').waitFor();
     await settings.getByRole('button', { name: 'Move Up next right' }).click();

@@ -18,7 +18,7 @@ const refusal = (status: number, code: string) => (route: Route) =>
 
 const states = [
   ['on its way', '[aria-busy="true"] button:text("Try again")', () => new Promise<void>(() => undefined)],
-  ['failed', ':is(h1, h2):text("This could not be loaded")', refusal(500, 'internal')],
+  ['failed', ':is(h1, h2):text("Couldn’t load this")', refusal(500, 'internal')],
   ['not to be seen', ':is(h1, h2):text("You don’t have access to this")', refusal(403, 'forbidden')],
 ] as const;
 

@@ -257,7 +257,7 @@ export function storyJourneys(house: House): void {
     await editor(page).getByText('at once').waitFor();
     expect((await ben.storySpec.get({ storyId })).spec.content).toBe('Guests pay by invoice.\n');
     await writeSpec(page, 'Guests pay by invoice, at once.\n');
-    await page.getByRole('button', { name: 'Save mine on top' }).click();
+    await page.getByRole('button', { name: 'Save as new version' }).click();
     await page.locator('.prose', { hasText: 'by invoice, at once' }).waitFor();
     const { items } = await ben.storySpec.history({ storyId });
     expect(items.map(({ version, author }) => [version, author?.name])).toEqual([
@@ -355,7 +355,7 @@ export function storyJourneys(house: House): void {
     const page = await open(people.ana.me.token, `/s/${storyId}`);
     await page.getByText('docs/guide.md').waitFor();
     await page.getByText('Ben is changing it').waitFor();
-    await page.getByRole('link', { name: 'Their story' }).click();
+    await page.getByRole('link', { name: 'View their story' }).click();
     await page.getByRole('heading', { name: 'Beta' }).waitFor();
   });
 

@@ -3,8 +3,8 @@ import { beforeEach, expect } from '@jest/globals';
 import { type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
 import { t } from '../web/messages/index.ts';
-import { w } from '../web/messages/story.ts';
-import { v } from '../web/messages/views.ts';
+import { editTexts } from '../web/messages/story.ts';
+import { viewTexts } from '../web/messages/views.ts';
 import { intercept, journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
@@ -42,21 +42,21 @@ export function unsavedJourneys(house: House): void {
     const { reviewers } = house.client(people.ana.me.token);
     await reviewers.add({ storyId: 'WEB-1', memberId: people.chloe.me.memberId });
     const page = await open(people.chloe.me.token, '/s/WEB-1');
-    await field(page, w.verdictNote).fill('Guests cannot pay.');
+    await field(page, editTexts.verdictNote).fill('Guests cannot pay.');
     await leaveAndReturn(page);
-    await until(async () => (await field(page, w.verdictNote).inputValue()) === 'Guests cannot pay.');
-    await page.getByRole('button', { name: w.verdicts.changes_requested }).click();
+    await until(async () => (await field(page, editTexts.verdictNote).inputValue()) === 'Guests cannot pay.');
+    await page.getByRole('button', { name: editTexts.verdicts.changes_requested }).click();
     await until(async () => {
       const { items } = await reviewers.list({ storyId: 'WEB-1' });
       return items[0]?.note === 'Guests cannot pay.';
     });
-    await page.getByRole('button', { name: w.write }).click();
-    await field(page, w.editor).focus();
+    await page.getByRole('button', { name: editTexts.write }).click();
+    await field(page, editTexts.editor).focus();
     await page.keyboard.insertText('# Pay');
-    await field(page, w.note).fill('First version');
+    await field(page, editTexts.note).fill('First version');
     await leaveAndReturn(page);
-    await until(async () => (await field(page, w.note).inputValue()) === 'First version');
-    await cancelTwice(page, () => field(page, w.editor).getByText('# Pay').waitFor());
+    await until(async () => (await field(page, editTexts.note).inputValue()) === 'First version');
+    await cancelTwice(page, () => field(page, editTexts.editor).getByText('# Pay').waitFor());
     await house.go(page, '/p/WEB');
     const add = page.getByRole('button', { name: t.board.add('Ready') });
     await add.click();
@@ -73,21 +73,23 @@ export function unsavedJourneys(house: House): void {
   journey('asks before it discards a reason, a description of an epic and a title', async () => {
     await house.client(people.ana.me.token).epics.create({ projectId: 'WEB', title: 'Sign up' });
     const page = await open(people.chloe.me.token, '/s/WEB-1');
-    await page.getByRole('button', { name: w.block }).click();
-    await field(page, w.blockedNote).fill('No contract yet.');
+    await page.getByRole('button', { name: editTexts.block }).click();
+    await field(page, editTexts.blockedNote).fill('No contract yet.');
     await cancelTwice(page, async () =>
-      expect(await field(page, w.blockedNote).inputValue()).toBe('No contract yet.'),
+      expect(await field(page, editTexts.blockedNote).inputValue()).toBe('No contract yet.'),
     );
-    await page.getByRole('button', { name: w.editTitle }).click();
-    await field(page, w.title).fill('Guests pay');
-    await cancelTwice(page, async () => expect(await field(page, w.title).inputValue()).toBe('Guests pay'));
+    await page.getByRole('button', { name: editTexts.editTitle }).click();
+    await field(page, editTexts.title).fill('Guests pay');
+    await cancelTwice(page, async () =>
+      expect(await field(page, editTexts.title).inputValue()).toBe('Guests pay'),
+    );
     await house.go(page, '/p/WEB/epics');
-    await page.getByRole('button', { name: v.epics.edit }).click();
-    await field(page, v.epics.description).fill('Everyone can sign up.');
+    await page.getByRole('button', { name: viewTexts.epics.edit }).click();
+    await field(page, viewTexts.epics.description).fill('Everyone can sign up.');
     await page.getByRole('link', { name: t.nav.activity }).click();
     await answer(page, leave.no);
     await cancelTwice(page, async () =>
-      expect(await field(page, v.epics.description).inputValue()).toBe('Everyone can sign up.'),
+      expect(await field(page, viewTexts.epics.description).inputValue()).toBe('Everyone can sign up.'),
     );
   });
 
@@ -98,12 +100,12 @@ export function unsavedJourneys(house: House): void {
     });
     await deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'Half done' });
     const page = await open(people.chloe.me.token, '/s/WEB-1');
-    await page.getByRole('button', { name: `${w.handOff} WEB-1` }).click();
-    await field(page, w.handOffNote).fill('Ask the bank first.');
+    await page.getByRole('button', { name: `${editTexts.handOff} WEB-1` }).click();
+    await field(page, editTexts.handOffNote).fill('Ask the bank first.');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: `${w.handOff} WEB-1` }).click();
-    expect(await field(page, w.handOffNote).inputValue()).toBe('Ask the bank first.');
+    await page.getByRole('button', { name: `${editTexts.handOff} WEB-1` }).click();
+    expect(await field(page, editTexts.handOffNote).inputValue()).toBe('Ask the bank first.');
   });
 
   journey(

@@ -10,22 +10,22 @@ import { Boards } from '../data/boards.ts';
 import { type Console, ConsoleContext } from '../data/context.ts';
 import { startLive } from '../data/live.ts';
 import { refresh } from '../data/refresh.ts';
-import { staleBy } from '../data/stale.ts';
+import { staleKeys } from '../data/stale.ts';
 import { untilSignedIn } from '../data/proof.ts';
 import { stoppedBy } from '../data/stops.ts';
 import { hasUnsaved } from '../data/unsaved.ts';
-import { enter, type Entered, type Session } from '../data/session.ts';
-import { isStillIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
+import { openSessionByCookie, type SessionState, type Session } from '../data/session.ts';
+import { isStillSignedIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
-import { fetchEarly } from '../components/lazily.ts';
-import { Empty, Slow } from '../components/states.tsx';
-import { notify, reasonFor } from '../components/notices.tsx';
+import { preload } from '../components/lazily.ts';
+import { EmptyState, SlowNotice } from '../components/states.tsx';
+import { notify, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { Gate } from './gate.tsx';
+import { TokenSignIn } from './gate.tsx';
 import { router } from './router.tsx';
 
-type Entering =
-  | Entered
+type SignInState =
+  | SessionState
   | { readonly state: 'asking' }
   | { readonly state: 'failed'; readonly error: unknown };
 
@@ -33,12 +33,12 @@ type Entering =
 const queryOptions = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false };
 
 export function App() {
-  const [entering, setEntering] = useState<Entering>({ state: 'asking' });
+  const [entering, setEntering] = useState<SignInState>({ state: 'asking' });
   const [tries, setTries] = useState(0);
   const toGate = useCallback(() => setEntering({ state: 'by-token' }), []);
   useEffect(() => {
     let isOver = false;
-    enter().then(
+    openSessionByCookie().then(
       (entered) => {
         if (isOver) return;
         if (entered.state === 'outside') leaveToSignIn();
@@ -58,7 +58,7 @@ export function App() {
     case 'asking':
       return (
         <main className="gate">
-          <Slow again={resendUnanswered} />
+          <SlowNotice again={resendUnanswered} />
         </main>
       );
     // The sign-in page is loading.
@@ -67,8 +67,8 @@ export function App() {
     case 'failed':
       return (
         <main className="gate">
-          <Empty title={t.failed.title} isPage>
-            <p>{reasonFor(entering.error)}</p>
+          <EmptyState title={t.failed.title} isPage>
+            <p>{errorText(entering.error)}</p>
             <button
               type="button"
               className="button"
@@ -79,28 +79,34 @@ export function App() {
             >
               {t.retry}
             </button>
-          </Empty>
+          </EmptyState>
         </main>
       );
     case 'homeless':
       return (
         <main className="gate">
-          <Empty title={t.gate.homeless} isPage>
+          <EmptyState title={t.gate.homeless} isPage>
             <p>{t.gate.homelessWhy(entering.account.email)}</p>
             <button type="button" className="button" onClick={signOut}>
               {t.wire.signOut}
             </button>
-          </Empty>
+          </EmptyState>
         </main>
       );
     case 'by-token':
-      return <Gate onOpen={(session) => setEntering({ state: 'inside', session })} />;
+      return <TokenSignIn onOpen={(session) => setEntering({ state: 'inside', session })} />;
     case 'inside':
-      return <Inside session={entering.session} onTokenOver={toGate} />;
+      return <SignedInConsole session={entering.session} onTokenOver={toGate} />;
   }
 }
 
-function Inside({ session, onTokenOver }: { readonly session: Session; readonly onTokenOver: () => void }) {
+function SignedInConsole({
+  session,
+  onTokenOver,
+}: {
+  readonly session: Session;
+  readonly onTokenOver: () => void;
+}) {
   const { signedIn, identity } = session;
   const orgId = identity.org.id;
   const onSignedOut = useCallback(async (): Promise<boolean> => {
@@ -108,7 +114,7 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
       onTokenOver();
       return true;
     }
-    if (await isStillIn(signedIn.account.id, orgId)) return false;
+    if (await isStillSignedIn(signedIn.account.id, orgId)) return false;
     if (hasUnsaved()) {
       await untilSignedIn(signedIn);
       return false;
@@ -142,7 +148,7 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
             ...{ tone: 'good', title: t.stop.stopped(stopped.name) },
             ...{ body: t.stop.stoppedBy(stopped.holder), about: stopped.executionId },
           });
-        for (const queryKey of staleBy(event)) void refresh(queries, queryKey);
+        for (const queryKey of staleKeys(event)) void refresh(queries, queryKey);
       },
       resync: () => {
         boards.resync();
@@ -158,7 +164,7 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
       signedOut: onSignedOut,
     });
     // Loaded on demand, since the drafts of other members are never read.
-    fetchEarly(async () =>
+    preload(async () =>
       (await import('../data/drafts.ts')).draftsOf(session.person, localStorage).deleteOthers(),
     );
     setInside({ session, live, boards, signOut: signedIn === null ? onTokenOver : signOut });

@@ -1,6 +1,6 @@
 import { Dialog } from '../components/dialog.tsx';
-import { switchKeys, useKeysOn } from '../components/keys.ts';
-import { help } from '../messages/help.ts';
+import { setKeysOn, useKeysOn } from '../components/keys.ts';
+import { helpTexts } from '../messages/help.ts';
 import { t } from '../messages/index.ts';
 
 /** The label of the modifier key on this system. */
@@ -10,11 +10,11 @@ const modifier = /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? '⌘' : 'Ctrl'
 export default function Help({ onClose }: { readonly onClose: () => void }) {
   const isOn = useKeysOn();
   return (
-    <Dialog label={help.title} onClose={onClose}>
+    <Dialog label={helpTexts.title} onClose={onClose}>
       <div className="dialog-body">
-        <h2>{help.title}</h2>
+        <h2>{helpTexts.title}</h2>
         <dl className="keys">
-          {help.keys.map(([keys, meaning]) => (
+          {helpTexts.keys.map(([keys, meaning]) => (
             <div key={meaning} className="fact">
               <dt>
                 {keys.split(' ').map((key) => (
@@ -26,8 +26,8 @@ export default function Help({ onClose }: { readonly onClose: () => void }) {
           ))}
         </dl>
         <label className="switch">
-          <input type="checkbox" checked={isOn} onChange={({ target }) => switchKeys(target.checked)} />
-          {help.single}
+          <input type="checkbox" checked={isOn} onChange={({ target }) => setKeysOn(target.checked)} />
+          {helpTexts.single}
         </label>
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>

@@ -16,10 +16,10 @@ interface Choice {
   readonly run: () => void;
 }
 
-const fewestLetters = 2;
+const minQueryLength = 2;
 
 /** Returns pages and the boards of projects as choices. */
-function usePlaces(): Choice[] {
+function usePageChoices(): Choice[] {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayMakeProjects();
@@ -47,19 +47,19 @@ function usePlaces(): Choice[] {
 }
 
 /** Returns the results of the search. */
-function useStories(wanted: string): { readonly stories: Choice[]; readonly isLooking: boolean } {
+function useStoryChoices(wanted: string): { readonly stories: Choice[]; readonly isLooking: boolean } {
   const client = useClient();
   const navigate = useNavigate();
   const query = useDeferredValue(wanted);
   const found = useQuery({
     queryKey: ['found', query],
     queryFn: async () => (await client.search.find({ query, kinds: ['story'], limit: 12 })).items,
-    enabled: query.length >= fewestLetters,
+    enabled: query.length >= minQueryLength,
     staleTime: 5_000,
   });
   // Results of an earlier text are not offered, since Enter would open a result that does not match the
   // current text.
-  const items = query === wanted && query.length >= fewestLetters ? (found.data ?? []) : [];
+  const items = query === wanted && query.length >= minQueryLength ? (found.data ?? []) : [];
   return {
     stories: items.flatMap(({ id, key, title }) =>
       key === null
@@ -80,8 +80,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const wanted = text.trim();
-  const { stories, isLooking } = useStories(wanted);
-  const fits = usePlaces().filter(({ name, mark }) =>
+  const { stories, isLooking } = useStoryChoices(wanted);
+  const fits = usePageChoices().filter(({ name, mark }) =>
     `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );
   const choices: readonly Choice[] = [...fits, ...stories];

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
-import { sayProven } from '../data/proof.ts';
-import { Empty } from '../components/states.tsx';
+import { announceSignIn } from '../data/proof.ts';
+import { EmptyState } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 
@@ -8,17 +8,17 @@ import { t } from '../messages/index.ts';
  * The page after a new proof of identity. It notifies the waiting window and closes itself if the browser
  * allows it.
  */
-export function Proven() {
+export function SignInConfirmed() {
   useTitle(t.proven.title);
   useEffect(() => {
-    sayProven();
+    announceSignIn();
     window.close();
   }, []);
   return (
     <main className="gate">
-      <Empty title={t.proven.title} isPage>
+      <EmptyState title={t.proven.title} isPage>
         <p>{t.proven.why}</p>
-      </Empty>
+      </EmptyState>
     </main>
   );
 }

@@ -14,10 +14,10 @@ import { Menu } from '../components/menu.tsx';
 import { Avatar } from '../components/people.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
 import { t } from '../messages/index.ts';
-import { setTheme, type Theme, themeNow, themes } from './theme.ts';
-import { WireState } from './wire.tsx';
+import { setTheme, type Theme, currentTheme, themes } from './theme.ts';
+import { ConnectionState } from './wire.tsx';
 
-const Entry = ({
+const NavLabel = ({
   icon,
   name,
   count,
@@ -41,7 +41,7 @@ const Entry = ({
   </>
 );
 
-const Place = ({
+const NavLink = ({
   to,
   icon,
   name,
@@ -59,7 +59,7 @@ const Place = ({
       activeOptions={{ exact: true, includeSearch: false }}
       activeProps={{ 'aria-current': 'page' }}
     >
-      <Entry
+      <NavLabel
         icon={icon}
         name={name}
         count={
@@ -75,14 +75,14 @@ const Place = ({
   </li>
 );
 
-function Foot({ onHelp }: { readonly onHelp: () => void }) {
+function RailFooter({ onHelp }: { readonly onHelp: () => void }) {
   const { session, signOut } = useConsole();
   const { member, agent } = session.identity;
   const { data: org } = useQuery(orgQuery(session));
-  const [theme, choose] = useState<Theme>(themeNow);
+  const [theme, choose] = useState<Theme>(currentTheme);
   return (
     <div className="rail-foot">
-      <WireState />
+      <ConnectionState />
       <div className="rail-me">
         <Menu
           label={agent?.name ?? member.name}
@@ -142,7 +142,7 @@ function OrganizationPart() {
 
 export const usePath = (): string => useRouterState({ select: ({ location }) => location.pathname });
 
-function Settings() {
+function SettingsLink() {
   const path = usePath();
   return (
     <li>
@@ -152,13 +152,13 @@ function Settings() {
         className="rail-link"
         aria-current={path.startsWith('/settings/') ? 'page' : undefined}
       >
-        <Entry icon="settings" name={t.nav.settings} />
+        <NavLabel icon="settings" name={t.nav.settings} />
       </Link>
     </li>
   );
 }
 
-function Boards() {
+function BoardLinks() {
   const projects = useQuery(projectsQuery(useConsole().session.client));
   const mayMakeProjects = useMayMakeProjects();
   return (
@@ -172,7 +172,7 @@ function Boards() {
             activeProps={{ 'aria-current': 'page' }}
             activeOptions={{ includeSearch: false }}
           >
-            <Entry name={project.name} mark={project.key} />
+            <NavLabel name={project.name} mark={project.key} />
           </Link>
         </li>
       ))}
@@ -180,7 +180,7 @@ function Boards() {
       {mayMakeProjects && (
         <li>
           <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
-            <Entry icon="plus" name={t.nav.newProject} />
+            <NavLabel icon="plus" name={t.nav.newProject} />
           </Link>
         </li>
       )}
@@ -207,18 +207,18 @@ function SideRail({ onHelp }: RailProps) {
       <OrganizationPart />
       <div className="rail-places">
         <ul>
-          <Place to="/" icon="now" name={t.nav.now} />
-          {unread !== null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
-          <Place to="/agents" icon="agents" name={t.nav.agents} />
-          <Place to="/activity" icon="activity" name={t.nav.activity} />
-          <Settings />
+          <NavLink to="/" icon="now" name={t.nav.now} />
+          {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
+          <NavLink to="/agents" icon="agents" name={t.nav.agents} />
+          <NavLink to="/activity" icon="activity" name={t.nav.activity} />
+          <SettingsLink />
         </ul>
         <div>
           <h2 className="rail-title">{t.nav.boards}</h2>
-          <Boards />
+          <BoardLinks />
         </div>
       </div>
-      <Foot onHelp={onHelp} />
+      <RailFooter onHelp={onHelp} />
     </nav>
   );
 }
@@ -233,9 +233,9 @@ function PhoneBar({ onHelp }: RailProps) {
   return (
     <nav className="phone-bar" aria-label={t.nav.main} data-state={wire.state}>
       <ul>
-        <Place to="/" icon="now" name={t.nav.now} />
-        {unread !== null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
-        <Place to="/agents" icon="agents" name={t.nav.agentsShort} />
+        <NavLink to="/" icon="now" name={t.nav.now} />
+        {unread !== null && <NavLink to="/inbox" icon="inbox" name={t.nav.inbox} count={unread} />}
+        <NavLink to="/agents" icon="agents" name={t.nav.agentsShort} />
         <li>
           <button
             type="button"
@@ -244,7 +244,7 @@ function PhoneBar({ onHelp }: RailProps) {
             aria-current={isElsewhere ? 'true' : undefined}
             onClick={() => setOpenOn(path)}
           >
-            <Entry icon="boards" name={t.nav.boards} />
+            <NavLabel icon="boards" name={t.nav.boards} />
           </button>
         </li>
       </ul>
@@ -252,13 +252,13 @@ function PhoneBar({ onHelp }: RailProps) {
         <Dialog label={t.nav.boards} place="bottom" onClose={() => setOpenOn(null)}>
           <div className="sheet">
             <h2>{t.nav.boards}</h2>
-            <Boards />
+            <BoardLinks />
             <ul className="sheet-more">
-              <Place to="/activity" icon="activity" name={t.nav.activity} />
-              <Settings />
+              <NavLink to="/activity" icon="activity" name={t.nav.activity} />
+              <SettingsLink />
             </ul>
             <OrganizationPart />
-            <Foot onHelp={onHelp} />
+            <RailFooter onHelp={onHelp} />
           </div>
         </Dialog>
       )}
@@ -266,13 +266,13 @@ function PhoneBar({ onHelp }: RailProps) {
   );
 }
 
-const phone = matchMedia('(max-width: 40rem)');
-const watchPhone = (changed: () => void): (() => void) => {
-  phone.addEventListener('change', changed);
-  return () => phone.removeEventListener('change', changed);
+const phoneMedia = matchMedia('(max-width: 40rem)');
+const subscribeToPhoneMedia = (changed: () => void): (() => void) => {
+  phoneMedia.addEventListener('change', changed);
+  return () => phoneMedia.removeEventListener('change', changed);
 };
 
 export function Rail(props: RailProps) {
-  const isPhone = useSyncExternalStore(watchPhone, () => phone.matches);
+  const isPhone = useSyncExternalStore(subscribeToPhoneMedia, () => phoneMedia.matches);
   return isPhone ? <PhoneBar {...props} /> : <SideRail {...props} />;
 }

@@ -3,20 +3,20 @@ import { BoardPage } from '../board/board-page.tsx';
 import { boardSearchOf } from '../board/filter.ts';
 import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
-import { fetched } from '../components/lazily.ts';
+import { importWithRetry } from '../components/lazily.ts';
 import { dismissSeen } from '../components/notices.tsx';
-import { Failed, Loading } from '../components/states.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
 import { t } from '../messages/index.ts';
 import { Shell } from './shell.tsx';
 
-const absent = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
+const notFoundError = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
 
-const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => fetched(load), name);
+const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => importWithRetry(load), name);
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => <Failed error={absent} isPage />,
-  errorComponent: ({ error, reset }) => <Failed error={error} again={reset} isPage />,
+  notFoundComponent: () => <LoadError error={notFoundError} isPage />,
+  errorComponent: ({ error, reset }) => <LoadError error={error} again={reset} isPage />,
 });
 
 const now = createRoute({

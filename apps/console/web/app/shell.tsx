@@ -5,18 +5,18 @@ import { useEffect, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { usePageKeys } from '../components/keys.ts';
-import { lazily } from '../components/lazily.ts';
+import { lazyComponent } from '../components/lazily.ts';
 import { Notices } from '../components/notices.tsx';
 import { QuestionDialog } from '../components/question-dialog.tsx';
 import { t } from '../messages/index.ts';
 import { Palette } from './palette.tsx';
 import { Rail, usePath } from './rail.tsx';
-import { WireLine } from './wire.tsx';
+import { ConnectionBanner } from './wire.tsx';
 
-const Help = lazily(() => import('./help.tsx'));
+const Help = lazyComponent(() => import('./help.tsx'));
 
 /** Handles the keyboard shortcuts that open pages. */
-function usePlaceKeys(onHelp: () => void): void {
+function useNavigationKeys(onHelp: () => void): void {
   const navigate = useNavigate();
   const projects = useQuery(projectsQuery(useClient()));
   const here = /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(usePath())?.[1]?.toUpperCase();
@@ -44,7 +44,7 @@ export function Shell() {
   const [open, setOpen] = useState<'palette' | 'help' | null>(null);
   const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
   const openHelp = (): void => setOpen('help');
-  usePlaceKeys(openHelp);
+  useNavigationKeys(openHelp);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
@@ -63,7 +63,7 @@ export function Shell() {
       <Rail onHelp={openHelp} />
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
-        <WireLine />
+        <ConnectionBanner />
       </main>
       {open === 'palette' && <Palette onClose={() => closed('palette')} />}
       {open === 'help' && <Help onClose={() => closed('help')} />}

@@ -2,10 +2,10 @@
 export const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
-const place = 'muster.theme';
+const storageKey = 'muster.theme';
 
-export const themeNow = (): Theme => {
-  const kept = localStorage.getItem(place);
+export const currentTheme = (): Theme => {
+  const kept = localStorage.getItem(storageKey);
   return themes.find((theme) => theme === kept) ?? 'auto';
 };
 
@@ -15,6 +15,6 @@ export function applyTheme(theme: Theme): void {
 }
 
 export function setTheme(theme: Theme): void {
-  localStorage.setItem(place, theme);
+  localStorage.setItem(storageKey, theme);
   applyTheme(theme);
 }

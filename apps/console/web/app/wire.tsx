@@ -5,7 +5,7 @@ import { useNow } from '../components/clock.tsx';
 import { announceQuietly } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 
-function useWireText(): string {
+function useConnectionText(): string {
   const wire = useWire();
   const now = useNow();
   return wire.state === 'lost'
@@ -13,9 +13,9 @@ function useWireText(): string {
     : t.wire[wire.state];
 }
 
-export function WireState() {
+export function ConnectionState() {
   const { state } = useWire();
-  const text = useWireText();
+  const text = useConnectionText();
   return (
     <div className="wire" data-state={state} title={text}>
       <span className="state" data-tone={state === 'live' ? 'good' : 'wait'}>
@@ -27,9 +27,9 @@ export function WireState() {
 }
 
 /** Warns that the page may be outdated, for layouts whose rail has no room for text. */
-export function WireLine() {
+export function ConnectionBanner() {
   const { state } = useWire();
-  const text = useWireText();
+  const text = useConnectionText();
   const isBehind = state === 'lost' || state === 'crowded';
   const wasBehind = useRef(false);
   useEffect(() => {

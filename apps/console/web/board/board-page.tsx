@@ -17,25 +17,25 @@ import { epicsQuery } from '../data/queries.ts';
 import { useRoleIn } from '../data/roles.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
 import { usePageKeys } from '../components/keys.ts';
-import { lazily } from '../components/lazily.ts';
-import { announce, announceQuietly, notify, reasonFor } from '../components/notices.tsx';
-import { Failed, Slow, Waits } from '../components/states.tsx';
-import { useSteady } from '../components/steady.ts';
+import { lazyComponent } from '../components/lazily.ts';
+import { announce, announceQuietly, notify, errorText } from '../components/notices.tsx';
+import { LoadError, SlowNotice, WhileOffline } from '../components/states.tsx';
+import { useStableCallback } from '../components/steady.ts';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
-import { pressAt } from './card-keys.ts';
+import { handleCardKey } from './card-keys.ts';
 import { useCardMenu } from './card-menu.ts';
-import { useChoosing } from './choosing.tsx';
+import { useCardChooser } from './choosing.tsx';
 import { Column } from './column.tsx';
 import { useDragging } from './drag.ts';
-import { useFound } from './found.ts';
+import { useFilteredLanes } from './found.ts';
 import { BoardHead } from './head.tsx';
-import { useLeasesKept } from './leases.ts';
-import { useMoving } from './moving.ts';
-import { cardOf, useWalking } from './walking.ts';
+import { useLeaseRefresh } from './leases.ts';
+import { useCardMoves } from './moving.ts';
+import { cardOf, useCardFocus } from './walking.ts';
 
-const SelectionBar = lazily(() => import('./selection-bar.tsx'));
-const BoardStart = lazily(() => import('./board-start.tsx'));
+const SelectionBar = lazyComponent(() => import('./selection-bar.tsx'));
+const BoardStart = lazyComponent(() => import('./board-start.tsx'));
 const route = getRouteApi('/p/$projectKey');
 
 export function BoardPage() {
@@ -48,7 +48,7 @@ export function BoardPage() {
 
 const Placeholders = () => (
   <div className="board-loading" role="status" aria-busy="true" aria-label={t.board.loading}>
-    <Waits otherwise={<Slow again={resendUnanswered} />}>{t.failed.waits}</Waits>
+    <WhileOffline otherwise={<SlowNotice again={resendUnanswered} />}>{t.failed.waits}</WhileOffline>
     <div className="board">
       {Array.from({ length: 5 }, (_, column) => (
         <div key={column} className="column">
@@ -72,7 +72,7 @@ function useSelection() {
 }
 
 /** Announces changes by others, at a limited rate. */
-function useSaidFresh(board: Board, { fresh, lanes }: Pick<BoardState, 'fresh' | 'lanes'>): void {
+function useAnnounceChanges(board: Board, { fresh, lanes }: Pick<BoardState, 'fresh' | 'lanes'>): void {
   useEffect(() => {
     for (const id of fresh) {
       const card = board.card(id);
@@ -82,14 +82,14 @@ function useSaidFresh(board: Board, { fresh, lanes }: Pick<BoardState, 'fresh' |
   }, [board, fresh, lanes]);
 }
 
-function useAdding(board: Board) {
+function useQuickAdd(board: Board) {
   const [addingIn, setAddingIn] = useState<string | null>(null);
-  const add = useSteady(async (title: string, columnId: string): Promise<void> => {
+  const add = useStableCallback(async (title: string, columnId: string): Promise<void> => {
     try {
       const card = await board.create(title, columnId);
       if (card !== undefined) announce(t.move.created(card.key));
     } catch (error) {
-      notify({ tone: 'bad', title: t.move.notCreated, body: reasonFor(error) });
+      notify({ tone: 'bad', title: t.move.notCreated, body: errorText(error) });
       throw error;
     }
   });
@@ -106,8 +106,8 @@ function useBoard(board: Board) {
   const view = useSyncExternalStore(board.subscribe, board.view);
   const { mayWrite: canWrite } = useRoleIn(view.project);
   useTitle(view.project?.name ?? t.board.title);
-  useLeasesKept(board);
-  useSaidFresh(board, view);
+  useLeaseRefresh(board);
+  useAnnounceChanges(board, view);
   const epics = useEpics(board.projectId);
   const allCards = useMemo(() => view.standing.flatMap(({ cards }) => cards), [view.standing]);
   return { view, canWrite, epics, allCards };
@@ -121,7 +121,7 @@ function useBoardKeys(field: RefObject<HTMLInputElement | null>, walkIn: () => v
 }
 
 /** Keys that are typed while a menu loads are meant for the menu and do nothing to the card. */
-function holdForMenu(giveUp: () => void, event: KeyboardEvent): void {
+function holdKeysForMenu(giveUp: () => void, event: KeyboardEvent): void {
   if (event.key === 'Escape') giveUp();
   event.preventDefault();
   event.stopPropagation();
@@ -135,15 +135,15 @@ function BoardView({ board }: { readonly board: Board }) {
   const search = route.useSearch();
   const area = useRef<HTMLDivElement>(null);
   const filterField = useRef<HTMLInputElement>(null);
-  const { project, isWhole } = view;
+  const { project, isWhole, state } = view;
   const { selected, setSelected, toggle } = useSelection();
-  const { addingIn, setAddingIn, add } = useAdding(board);
-  const moves = useMoving(board);
+  const { addingIn, setAddingIn, add } = useQuickAdd(board);
+  const moves = useCardMoves(board);
   const { moving, move } = moves;
-  const { lanes, filtered } = useFound(view.lanes, search, area);
-  const walking = useWalking(lanes, area, moving !== null);
+  const { lanes, filtered } = useFilteredLanes(view.lanes, search, area);
+  const walking = useCardFocus(lanes, area, moving !== null);
   const { activeId, activeLane, reachedId, focusCard, walkIn } = walking;
-  const menu = useChoosing({ board, lanes: view.lanes, selected, move, focusCard, setSelected });
+  const menu = useCardChooser({ board, lanes: view.lanes, selected, move, focusCard, setSelected });
   const over = useDragging(area, (cardId, place) => {
     const card = board.card(cardId);
     if (card !== undefined && place.beforeId !== cardId) void move(card, place);
@@ -156,9 +156,9 @@ function BoardView({ board }: { readonly board: Board }) {
     const card = board.card(cardOf(event) ?? '');
     if (card === undefined) return;
     const clearSelection = selected.size > 0 ? () => setSelected(new Set()) : undefined;
-    if (menu.isChoosing) holdForMenu(menu.giveUp, event);
+    if (menu.isChoosing) holdKeysForMenu(menu.giveUp, event);
     else
-      pressAt(
+      handleCardKey(
         { lanes, canWrite, moves, focusCard, toggle, choose: menu.choose, clearSelection },
         card,
         event,
@@ -170,7 +170,7 @@ function BoardView({ board }: { readonly board: Board }) {
 
   const isEmpty =
     isWhole && canWrite && addingIn === null && lanes.every(({ cards }) => cards.length === 0) && !filtered;
-  if (view.state === 'failed') return <Failed error={view.failure} again={() => void board.read()} isPage />;
+  if (state === 'failed') return <LoadError error={view.failure} again={() => void board.read()} isPage />;
   return (
     <>
       <BoardHead {...{ project, search }} cards={allCards} field={filterField} isMoving={moving !== null} />
@@ -180,7 +180,7 @@ function BoardView({ board }: { readonly board: Board }) {
       {isEmpty && (
         <BoardStart projectKey={board.projectId} onAdd={() => setAddingIn(lanes[0]?.column.id ?? null)} />
       )}
-      {view.state === 'loading' ? (
+      {state === 'loading' ? (
         <Placeholders />
       ) : (
         // Cards in the board own keys and focus; this element only observes their events.

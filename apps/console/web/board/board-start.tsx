@@ -1,6 +1,6 @@
 /** First steps on a board without stories. */
 import { Link } from '@tanstack/react-router';
-import { f } from '../messages/board-start.ts';
+import { boardStartTexts } from '../messages/board-start.ts';
 
 export default function BoardStart({
   projectKey,
@@ -11,24 +11,24 @@ export default function BoardStart({
 }) {
   return (
     <section className="board-start" aria-labelledby="board-start">
-      <h2 id="board-start">{f.title}</h2>
-      <p className="muted">{f.why}</p>
+      <h2 id="board-start">{boardStartTexts.title}</h2>
+      <p className="muted">{boardStartTexts.why}</p>
       <div className="form-foot">
         <button type="button" className="button" data-kind="main" onClick={onAdd}>
-          {f.add}
+          {boardStartTexts.add}
         </button>
         <Link
           to="/p/$projectKey/settings/$section"
           params={{ projectKey, section: 'import' }}
           className="button"
         >
-          {f.bringIn}
+          {boardStartTexts.bringIn}
         </Link>
         <Link to="/settings/$section" params={{ section: 'tokens' }} className="button">
-          {f.connect}
+          {boardStartTexts.connect}
         </Link>
         <Link to="/settings/$section" params={{ section: 'members' }} className="button">
-          {f.invite}
+          {boardStartTexts.invite}
         </Link>
       </div>
     </section>

@@ -1,12 +1,12 @@
 /** The menus of a card. A choice is shown immediately and never overwrites a concurrent change. */
 import { useState } from 'react';
 import { type StoryCard } from '@muster/registry';
-import { type Board, type Changed } from '../data/boards.ts';
-import { type Lane, type Place } from '../data/lanes.ts';
+import { type Board, type ChangeOutcome } from '../data/boards.ts';
+import { type Lane, type CardPlace } from '../data/lanes.ts';
 import Chooser, { type ChooserProps } from '../components/chooser.tsx';
-import { announce, notify, reasonFor } from '../components/notices.tsx';
+import { announce, notify, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { changeEach, offTheBoard, toColumn, toPriority } from './each.ts';
+import { applyToCards, cancelChange, changeOfColumn, changeOfPriority } from './each.ts';
 
 export interface CardChooserProps extends Pick<ChooserProps, 'what' | 'anchor' | 'onClose'> {
   readonly board: Board;
@@ -15,19 +15,23 @@ export interface CardChooserProps extends Pick<ChooserProps, 'what' | 'anchor' |
   readonly card: StoryCard;
   /** The ids of the selected cards. */
   readonly selected: ReadonlySet<string>;
-  readonly move: (card: StoryCard, place: Place) => Promise<void>;
+  readonly move: (card: StoryCard, place: CardPlace) => Promise<void>;
   readonly focusCard: (id: string) => void;
   readonly setSelected: (ids: ReadonlySet<string>) => void;
 }
 
 /** Returns the value that all cards share; null if they differ. */
-function common<Value>(cards: readonly StoryCard[], of: (card: StoryCard) => Value): Value | null {
+function commonValue<Value>(cards: readonly StoryCard[], of: (card: StoryCard) => Value): Value | null {
   const [first, ...others] = cards.map(of);
   return first === undefined || others.some((value) => value !== first) ? null : first;
 }
 
 /** Returns the nearest card of the same column that stays. */
-function besides(gone: readonly StoryCard[], { id, columnId }: StoryCard, lanes: readonly Lane[]) {
+function nearestRemainingCard(
+  gone: readonly StoryCard[],
+  { id, columnId }: StoryCard,
+  lanes: readonly Lane[],
+) {
   const cards = lanes.find(({ column }) => column.id === columnId)?.cards ?? [];
   const at = cards.findIndex((card) => card.id === id);
   const stays = (card: StoryCard): boolean => !gone.some((one) => one.id === card.id);
@@ -35,7 +39,7 @@ function besides(gone: readonly StoryCard[], { id, columnId }: StoryCard, lanes:
 }
 
 /** Returns all selected cards if the card is one of them and its status or priority is chosen, else the card alone. */
-function chosenWith({ card, what, lanes, selected }: CardChooserProps): readonly StoryCard[] {
+function affectedCards({ card, what, lanes, selected }: CardChooserProps): readonly StoryCard[] {
   if (!selected.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
   return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
 }
@@ -43,12 +47,12 @@ function chosenWith({ card, what, lanes, selected }: CardChooserProps): readonly
 export default function CardChooser(props: CardChooserProps) {
   const { board, lanes, card, move, focusCard, setSelected, what, anchor, onClose } = props;
   // The cards as they were when the menu opened.
-  const [cards] = useState(() => chosenWith(props));
+  const [cards] = useState(() => affectedCards(props));
   const isOne = cards.length === 1;
-  const settle = ({ key }: StoryCard, outcome: Changed, value: string): boolean => {
+  const settle = ({ key }: StoryCard, outcome: ChangeOutcome, value: string): boolean => {
     if (outcome.type === 'changed') announce(t.move.set(key, value));
     else if (outcome.type === 'refused')
-      notify({ tone: 'bad', title: t.move.notChanged(key), body: reasonFor(outcome.error) });
+      notify({ tone: 'bad', title: t.move.notChanged(key), body: errorText(outcome.error) });
     return outcome.type !== 'met';
   };
   const setPriority = async (card: StoryCard, priority: StoryCard['priority']): Promise<void> => {
@@ -67,13 +71,13 @@ export default function CardChooser(props: CardChooserProps) {
   const setStatus = async (status: StoryCard['status']) => {
     const column = lanes.find((lane) => lane.column.status === status)?.column;
     if (column !== undefined) return move(card, { columnId: column.id, beforeId: null });
-    const next = besides([card], card, lanes);
+    const next = nearestRemainingCard([card], card, lanes);
     try {
       await board.cancel(card);
       announce(t.move.set(card.key, t.status[status]));
       if (next !== undefined) focusCard(next.id);
     } catch (error) {
-      notify({ tone: 'bad', title: t.move.notChanged(card.key), body: reasonFor(error) });
+      notify({ tone: 'bad', title: t.move.notChanged(card.key), body: errorText(error) });
     }
   };
   const assign = async (who: Partial<StoryCard['assignees']>): Promise<void> => {
@@ -84,14 +88,14 @@ export default function CardChooser(props: CardChooserProps) {
   /** Cards that already have the value are skipped. */
   const setPriorities = async (priority: StoryCard['priority']) => {
     const others = cards.filter((card) => card.priority !== priority);
-    await changeEach(others, toPriority(board, priority), setSelected);
+    await applyToCards(others, changeOfPriority(board, priority), setSelected);
   };
   const setStatuses = async (status: StoryCard['status']) => {
     const others = cards.filter((one) => one.status !== status);
     const column = lanes.find((lane) => lane.column.status === status)?.column;
-    if (column !== undefined) return changeEach(others, toColumn(board, column.id), setSelected);
-    const next = besides(cards, card, lanes);
-    await changeEach(others, offTheBoard(board), setSelected);
+    if (column !== undefined) return applyToCards(others, changeOfColumn(board, column.id), setSelected);
+    const next = nearestRemainingCard(cards, card, lanes);
+    await applyToCards(others, cancelChange(board), setSelected);
     if (next !== undefined && board.card(card.id)?.columnId == null) focusCard(next.id);
   };
 
@@ -101,8 +105,8 @@ export default function CardChooser(props: CardChooserProps) {
       {...{ what, anchor, onClose }}
       story={{
         ...card,
-        status: common(cards, ({ status }) => status),
-        priority: common(cards, ({ priority }) => priority),
+        status: commonValue(cards, ({ status }) => status),
+        priority: commonValue(cards, ({ priority }) => priority),
       }}
       count={cards.length}
       statuses={[...statuses, 'canceled']}

@@ -1,25 +1,25 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type StoryCard } from '@muster/registry';
-import { type Lane, type Place } from '../data/lanes.ts';
-import { type Choosing } from '../components/choosing.ts';
+import { type Lane, type CardPlace } from '../data/lanes.ts';
+import { type ChooserField } from '../components/choosing.ts';
 import { type MenuItem } from '../components/menu.tsx';
-import { useSteady } from '../components/steady.ts';
+import { useStableCallback } from '../components/steady.ts';
 import { t } from '../messages/index.ts';
 
-interface Acts {
-  readonly move: (card: StoryCard, place: Place) => Promise<void>;
-  readonly choose: (what: Choosing, card: StoryCard) => void;
+interface CardMenuActions {
+  readonly move: (card: StoryCard, place: CardPlace) => Promise<void>;
+  readonly choose: (what: ChooserField, card: StoryCard) => void;
   readonly toggle: (id: string) => void;
   readonly isSelected: (id: string) => boolean;
 }
 
 /** Returns the menu of a card, with everything that dragging and keys can do. */
-export function useCardMenu(lanes: readonly Lane[], canWrite: boolean, acts: Acts) {
+export function useCardMenu(lanes: readonly Lane[], canWrite: boolean, acts: CardMenuActions) {
   const { move, choose, toggle, isSelected } = acts;
   const navigate = useNavigate();
-  return useSteady((card: StoryCard): MenuItem[] => {
+  return useStableCallback((card: StoryCard): MenuItem[] => {
     const lane = lanes.find(({ column }) => column.id === card.columnId);
-    const to = (place: Place) => () => void move(card, place);
+    const to = (place: CardPlace) => () => void move(card, place);
     const columnId = card.columnId ?? '';
     const open = {
       ...{ id: 'open', name: t.board.open },

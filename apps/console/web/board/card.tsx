@@ -7,10 +7,10 @@ import { Avatar, nameOf } from '../components/people.tsx';
 import { WorkState } from '../components/work.tsx';
 import { t } from '../messages/index.ts';
 
-const mostLabels = 3;
+const maxLabels = 3;
 
 /** The footer of a card with work in progress: state, lease holder, and expiry. */
-function Work({ execution }: { readonly execution: NonNullable<StoryCard['execution']> }) {
+function CardWork({ execution }: { readonly execution: NonNullable<StoryCard['execution']> }) {
   const { state, holder, expiresAt, progress, needsRework } = execution;
   return (
     <div className="card-work" data-state={state}>
@@ -28,7 +28,7 @@ function Work({ execution }: { readonly execution: NonNullable<StoryCard['execut
   );
 }
 
-function Facts({ card }: { readonly card: StoryCard }) {
+function CardFacts({ card }: { readonly card: StoryCard }) {
   const { counts, labels, estimate, blocked } = card;
   const isBlocked = blocked !== null || counts.openBlockers > 0;
   if (
@@ -51,12 +51,12 @@ function Facts({ card }: { readonly card: StoryCard }) {
           {t.blocked}
         </span>
       )}
-      {labels.slice(0, mostLabels).map((label) => (
+      {labels.slice(0, maxLabels).map((label) => (
         <span key={label} className="chip">
           <span className="cut">{label}</span>
         </span>
       ))}
-      {labels.length > mostLabels && <span className="chip">+{labels.length - mostLabels}</span>}
+      {labels.length > maxLabels && <span className="chip">+{labels.length - maxLabels}</span>}
       <span className="card-counts">
         {counts.openThreads > 0 && (
           <span title={t.board.threads(counts.openThreads)}>
@@ -134,8 +134,10 @@ export const Card = memo(function Card({ card, epic, isActive, isMoving, isFresh
         </span>
       </div>
       <div className="card-title">{card.title}</div>
-      <Facts card={card} />
-      {card.execution !== null && card.execution.state !== 'available' && <Work execution={card.execution} />}
+      <CardFacts card={card} />
+      {card.execution !== null && card.execution.state !== 'available' && (
+        <CardWork execution={card.execution} />
+      )}
     </Link>
   );
 });

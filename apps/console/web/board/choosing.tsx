@@ -4,25 +4,25 @@
  */
 import { useEffect, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
-import { fetchEarly, lazily } from '../components/lazily.ts';
-import { type Choosing } from '../components/choosing.ts';
+import { preload, lazyComponent } from '../components/lazily.ts';
+import { type ChooserField } from '../components/choosing.ts';
 import { type CardChooserProps } from './card-chooser.tsx';
 
-interface Chosen {
-  readonly what: Choosing;
+interface OpenChooser {
+  readonly what: ChooserField;
   readonly card: StoryCard;
 }
 
 const load = () => import('./card-chooser.tsx');
-const CardChooser = lazily(load);
+const CardChooser = lazyComponent(load);
 
-export function useChoosing(props: Omit<CardChooserProps, keyof Chosen | 'anchor' | 'onClose'>) {
-  const [chosen, setChosen] = useState<Chosen | null>(null);
-  useEffect(() => fetchEarly(load), []);
+export function useCardChooser(props: Omit<CardChooserProps, keyof OpenChooser | 'anchor' | 'onClose'>) {
+  const [chosen, setChosen] = useState<OpenChooser | null>(null);
+  useEffect(() => preload(load), []);
   return {
     isChoosing: chosen !== null,
     /** Opens a menu at a card. */
-    choose: (what: Choosing, card: StoryCard): void => setChosen({ what, card }),
+    choose: (what: ChooserField, card: StoryCard): void => setChosen({ what, card }),
     giveUp: () => setChosen(null),
     chooser: (area: () => HTMLElement | null) =>
       chosen !== null && (

@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 import { type Epic, type StoryCard } from '@muster/registry';
-import { type Lane, type Place } from '../data/lanes.ts';
+import { type Lane, type CardPlace } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { t } from '../messages/index.ts';
@@ -9,7 +9,7 @@ import { Card } from './card.tsx';
 import { useDraggable, useDropColumn } from './drag.ts';
 import { QuickAdd } from './quick-add.tsx';
 
-const likelyHeight = 92;
+const estimatedCardHeight = 92;
 const gap = 8;
 /** The scroll offset of each column, restored when the board is opened again. */
 const offsets = new Map<string, number>();
@@ -30,14 +30,14 @@ export interface ColumnProps {
   /** Epics by id; undefined while they load. */
   readonly epics: ReadonlyMap<string, Epic> | undefined;
   /** The position where a dragged card would be dropped. */
-  readonly over: Place | null;
+  readonly over: CardPlace | null;
   readonly menuOf: (card: StoryCard) => readonly MenuItem[];
   readonly isAdding: boolean;
   readonly onAdding: (columnId: string | null) => void;
   readonly onAdd: (title: string, columnId: string) => Promise<void>;
 }
 
-function Entry({
+function ColumnCard({
   card,
   isLocked,
   menuOf,
@@ -65,7 +65,7 @@ function Entry({
   );
 }
 
-function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
+function ColumnHead({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
   const { column, cards } = lane;
   const isOver = column.wipLimit !== null && count > column.wipLimit;
   return (
@@ -108,7 +108,7 @@ function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: Re
   const virtualizer = useVirtualizer({
     count: cards.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => likelyHeight,
+    estimateSize: () => estimatedCardHeight,
     // A new function would make the virtualizer recompute the positions of all cards.
     getItemKey: useCallback((index: number) => cards[index]?.id ?? index, [cards]),
     overscan: 4,
@@ -162,7 +162,7 @@ export const Column = memo(function Column(props: ColumnProps) {
       data-column={column.id}
       data-over={isOver || undefined}
     >
-      <Head {...props} />
+      <ColumnHead {...props} />
       {props.isAdding && (
         <QuickAdd
           columnId={column.id}
@@ -194,7 +194,7 @@ export const Column = memo(function Column(props: ColumnProps) {
                 aria-posinset={index + 1}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <Entry card={card} isLocked={!canWrite} menuOf={menuOf}>
+                <ColumnCard card={card} isLocked={!canWrite} menuOf={menuOf}>
                   <Card
                     card={card}
                     epic={card.epicId === null ? undefined : epics?.get(card.epicId)}
@@ -203,7 +203,7 @@ export const Column = memo(function Column(props: ColumnProps) {
                     isFresh={fresh.has(card.id)}
                     isSelected={selected.has(card.id)}
                   />
-                </Entry>
+                </ColumnCard>
               </li>
             );
           })}

@@ -8,8 +8,8 @@ import {
   monitorForElements,
 } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { type Place } from '../data/lanes.ts';
-import { fetched } from '../components/lazily.ts';
+import { type CardPlace } from '../data/lanes.ts';
+import { importWithRetry } from '../components/lazily.ts';
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 
@@ -33,7 +33,7 @@ export function useDraggable(element: RefObject<HTMLElement | null>, cardId: str
 function scrollAtEdges(element: HTMLElement): () => void {
   let end: (() => void) | undefined;
   let isOver = false;
-  fetched(() => import('@atlaskit/pragmatic-drag-and-drop-auto-scroll/element')).then(
+  importWithRetry(() => import('@atlaskit/pragmatic-drag-and-drop-auto-scroll/element')).then(
     ({ autoScrollForElements }) => {
       if (!isOver) end = autoScrollForElements({ element });
     },
@@ -86,15 +86,15 @@ export function useDropColumn(
 /** Returns the position where the currently dragged card would go, and calls `drop` when it is released. */
 export function useDragging(
   board: RefObject<HTMLElement | null>,
-  drop: (cardId: string, place: Place) => void,
+  drop: (cardId: string, place: CardPlace) => void,
 ) {
-  const [over, setOver] = useState<Place | null>(null);
+  const [over, setOver] = useState<CardPlace | null>(null);
   const latest = useRef(drop);
   latest.current = drop;
   useEffect(() => {
     const placeIn = (
       targets: readonly { readonly data: Record<string | symbol, unknown> }[],
-    ): Place | null => {
+    ): CardPlace | null => {
       const { columnId, beforeId } = targets[0]?.data ?? {};
       return isString(columnId) ? { columnId, beforeId: isString(beforeId) ? beforeId : null } : null;
     };

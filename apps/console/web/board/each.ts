@@ -1,23 +1,23 @@
 /** Changes several stories one after the other, in the order of the board, so that they keep that order. */
 import { type StoryCard } from '@muster/registry';
-import { type Board, type Changed } from '../data/boards.ts';
-import { notify, reasonFor } from '../components/notices.tsx';
+import { type Board, type ChangeOutcome } from '../data/boards.ts';
+import { notify, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
 
-export interface EachChange {
-  readonly act: (card: StoryCard) => Promise<Changed>;
+export interface BulkChange {
+  readonly act: (card: StoryCard) => Promise<ChangeOutcome>;
   /** Returns the display text of the story's current value. */
   readonly valueOf: (card: StoryCard) => string;
   readonly mine: string;
 }
 
-export const toPriority = (board: Board, priority: StoryCard['priority']): EachChange => ({
+export const changeOfPriority = (board: Board, priority: StoryCard['priority']): BulkChange => ({
   act: (card) => board.setPriority(card, priority),
   valueOf: (card) => t.priority[card.priority],
   mine: t.priority[priority],
 });
 
-export function toColumn(board: Board, columnId: string): EachChange {
+export function changeOfColumn(board: Board, columnId: string): BulkChange {
   const nameOf = (id: string | null): string =>
     board.view().lanes.find(({ column }) => column.id === id)?.column.name ?? t.status.canceled;
   return {
@@ -27,7 +27,7 @@ export function toColumn(board: Board, columnId: string): EachChange {
   };
 }
 
-export const offTheBoard = (board: Board): EachChange => ({
+export const cancelChange = (board: Board): BulkChange => ({
   act: (card) =>
     board.cancel(card).then(
       () => ({ type: 'changed' }) as const,
@@ -41,9 +41,9 @@ export const offTheBoard = (board: Board): EachChange => ({
  * Applies the change to each card. Stories that could not be changed stay selected and are named, each with
  * the conflicting value next to the wanted one.
  */
-export async function changeEach(
+export async function applyToCards(
   cards: readonly StoryCard[],
-  change: EachChange,
+  change: BulkChange,
   onSelect: (ids: ReadonlySet<string>) => void,
 ): Promise<void> {
   const refused: StoryCard[] = [];
@@ -60,7 +60,7 @@ export async function changeEach(
   if (refused.length > 0)
     notify({
       ...{ tone: 'bad', title: t.select.failed(refused.map(({ key }) => key).join(', ')) },
-      body: reasonFor(reason),
+      body: errorText(reason),
     });
   if (met.length > 0)
     notify({
@@ -71,7 +71,7 @@ export async function changeEach(
       ),
       acts: [
         { name: t.move.keepTheirs, run: () => undefined, isMain: true },
-        { name: t.select.anyway, run: () => void changeEach(met, change, onSelect) },
+        { name: t.select.anyway, run: () => void applyToCards(met, change, onSelect) },
       ],
     });
   if (refused.length + met.length === 0) notify({ tone: 'good', title: t.select.done(cards.length) });

@@ -32,7 +32,7 @@ function choicesIn(cards: Iterable<StoryCard>): Choices {
   return { who: new Map(byName), labels: [...labels].toSorted((one, other) => one.localeCompare(other)) };
 }
 
-const without = (search: BoardSearch, key: keyof BoardSearch): BoardSearch =>
+const withoutFilter = (search: BoardSearch, key: keyof BoardSearch): BoardSearch =>
   Object.fromEntries(Object.entries(search).filter(([name]) => name !== key));
 
 export function FilterBar({ cards, search, onSearch, field }: FilterBarProps) {
@@ -42,7 +42,7 @@ export function FilterBar({ cards, search, onSearch, field }: FilterBarProps) {
     value: NonNullable<BoardSearch[Key]>[number],
   ): void => {
     const list = toggled(search[key] as readonly unknown[] | undefined, value);
-    onSearch(list === undefined ? without(search, key) : { ...search, [key]: list });
+    onSearch(list === undefined ? withoutFilter(search, key) : { ...search, [key]: list });
   };
   const who: MenuItem[] = [
     {
@@ -85,7 +85,7 @@ export function FilterBar({ cards, search, onSearch, field }: FilterBarProps) {
           aria-label={t.filter.label}
           placeholder={t.filter.placeholder}
           onChange={({ target }) =>
-            onSearch(target.value === '' ? without(search, 'q') : { ...search, q: target.value })
+            onSearch(target.value === '' ? withoutFilter(search, 'q') : { ...search, q: target.value })
           }
           onKeyDown={(event) => {
             if (event.key === 'Escape') event.currentTarget.blur();

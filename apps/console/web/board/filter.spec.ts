@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type StoryCard } from '@muster/registry';
-import { fits } from './filter.ts';
+import { matchesFilter } from './filter.ts';
 
 const card: StoryCard = {
   ...{
@@ -17,13 +17,13 @@ const card: StoryCard = {
 };
 
 it('finds a story by all of the words, in any order, in its title and its key', () => {
-  const found = (q: string): boolean => fits(card, { q });
+  const found = (q: string): boolean => matchesFilter(card, { q });
   expect(['payment guest', 'web-12  reach', ' PAY '].map(found)).toEqual([true, true, true]);
   expect(['guest invoice', 'web-13 reach', 'guestreach'].map(found)).toEqual([false, false, false]);
 });
 
 it('widens by filters of one kind, and narrows by those of different kinds', () => {
-  expect(fits(card, { label: ['ops', 'bug'], priority: ['high'] })).toBe(true);
-  expect(fits(card, { label: ['bug'], priority: ['low'] })).toBe(false);
-  expect(fits(card, { who: ['none'], work: ['live', 'blocked'] })).toBe(false);
+  expect(matchesFilter(card, { label: ['ops', 'bug'], priority: ['high'] })).toBe(true);
+  expect(matchesFilter(card, { label: ['bug'], priority: ['low'] })).toBe(false);
+  expect(matchesFilter(card, { who: ['none'], work: ['live', 'blocked'] })).toBe(false);
 });

@@ -23,7 +23,7 @@ const listIn = (value: unknown): string[] | undefined => {
   const list = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) => textIn(one) ?? []);
   return list.length === 0 ? undefined : list;
 };
-const known = <T extends string>(value: unknown, names: readonly T[]): T[] | undefined => {
+const knownValue = <T extends string>(value: unknown, names: readonly T[]): T[] | undefined => {
   const list = listIn(value)?.filter((one): one is T => (names as readonly string[]).includes(one));
   return list === undefined || list.length === 0 ? undefined : list;
 };
@@ -32,7 +32,10 @@ const known = <T extends string>(value: unknown, names: readonly T[]): T[] | und
 export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
   const [q, who, label] = [textIn(search['q']), listIn(search['who']), listIn(search['label'])];
   const epic = textIn(search['epic']);
-  const [priority, work] = [known(search['priority'], priorityNames), known(search['work'], workFilters)];
+  const [priority, work] = [
+    knownValue(search['priority'], priorityNames),
+    knownValue(search['work'], workFilters),
+  ];
   return {
     ...(q !== undefined && { q }),
     ...(who !== undefined && { who }),
@@ -45,7 +48,7 @@ export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
 
 export const isFiltered = (search: BoardSearch): boolean => Object.keys(search).length > 0;
 
-const doing: Record<WorkFilter, (card: StoryCard) => boolean> = {
+const workFilterTests: Record<WorkFilter, (card: StoryCard) => boolean> = {
   live: ({ execution }) => execution !== null && execution.holder !== null,
   waiting: ({ execution }) => execution?.state === 'waiting_input',
   rework: ({ execution }) => execution?.needsRework === true,
@@ -57,7 +60,10 @@ const wordsOf = (q: string): readonly string[] => q.trim().toLocaleLowerCase().s
 /**
  * Returns true if a card matches. Values of one filter are alternatives; different filters must all match.
  */
-export function fits(card: StoryCard, { q, who, label, priority, work, epic }: BoardSearch): boolean {
+export function matchesFilter(
+  card: StoryCard,
+  { q, who, label, priority, work, epic }: BoardSearch,
+): boolean {
   if (epic !== undefined && card.epicId !== epic) return false;
   if (q !== undefined) {
     const text = `${card.key} ${card.title}`.toLocaleLowerCase();
@@ -69,7 +75,7 @@ export function fits(card: StoryCard, { q, who, label, priority, work, epic }: B
   if (who?.some(isOneOf) === false) return false;
   if (label?.some((one) => card.labels.includes(one)) === false) return false;
   if (priority?.includes(card.priority) === false) return false;
-  return work?.some((one) => doing[one](card)) !== false;
+  return work?.some((one) => workFilterTests[one](card)) !== false;
 }
 
 /** Adds the value to the list, or removes it if present. Returns undefined if the list becomes empty. */

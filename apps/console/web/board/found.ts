@@ -1,9 +1,9 @@
 /** Returns the columns with the cards that match the filters. */
 import { type RefObject, useDeferredValue, useLayoutEffect, useMemo, useRef } from 'react';
 import { type Lane } from '../data/lanes.ts';
-import { type BoardSearch, fits, isFiltered } from './filter.ts';
+import { type BoardSearch, matchesFilter, isFiltered } from './filter.ts';
 
-export function useFound(
+export function useFilteredLanes(
   all: readonly Lane[],
   search: BoardSearch,
   area: RefObject<HTMLElement | null>,
@@ -14,7 +14,10 @@ export function useFound(
   const lanes = useMemo(
     () =>
       filtered
-        ? all.map(({ column, cards }) => ({ column, cards: cards.filter((card) => fits(card, filter)) }))
+        ? all.map(({ column, cards }) => ({
+            column,
+            cards: cards.filter((card) => matchesFilter(card, filter)),
+          }))
         : all,
     [all, filter, filtered],
   );

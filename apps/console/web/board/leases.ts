@@ -4,26 +4,26 @@
  */
 import { useEffect } from 'react';
 import { type Board } from '../data/boards.ts';
-import { timeNow } from '../data/time.ts';
+import { serverNow } from '../data/time.ts';
 
-const lookMillis = 15_000;
-const soonMillis = 30_000;
+const checkIntervalMs = 15_000;
+const refetchBeforeExpiryMs = 30_000;
 /** The time after which an expired lease is no longer fetched, in milliseconds. */
-const longOverMillis = 10 * 60_000;
+const maxExpiredMs = 10 * 60_000;
 
-export function useLeasesKept(board: Board): void {
+export function useLeaseRefresh(board: Board): void {
   useEffect(() => {
     const look = (): void => {
       if (document.hidden) return;
-      const now = timeNow();
+      const now = serverNow();
       const due = [...board.cards()].filter(({ execution }) => {
         if (execution?.expiresAt == null || execution.state === 'stalled') return false;
         const left = Date.parse(execution.expiresAt) - now;
-        return left < soonMillis && left > -longOverMillis;
+        return left < refetchBeforeExpiryMs && left > -maxExpiredMs;
       });
       board.ask(due.map(({ id }) => id));
     };
-    const timer = setInterval(look, lookMillis);
+    const timer = setInterval(look, checkIntervalMs);
     return () => clearInterval(timer);
   }, [board]);
 }

@@ -2,30 +2,30 @@
 import { useCallback, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
-import { type Lane, type Place } from '../data/lanes.ts';
-import { announce, notify, reasonFor } from '../components/notices.tsx';
+import { type Lane, type CardPlace } from '../data/lanes.ts';
+import { announce, notify, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { beforeAt, moveTo, spotOf, type Step } from './walk.ts';
+import { cardIdAtInsertion, nextMovePosition, positionOf, type Direction } from './walk.ts';
 
 /** The state of the move mode: the card as it was at the beginning, and its target position. */
-export interface Moving {
+export interface MoveInProgress {
   readonly card: StoryCard;
-  readonly place: Place;
+  readonly place: CardPlace;
 }
 
 const placeOf = (lanes: readonly Lane[], id: string) => {
-  const spot = spotOf(lanes, id);
+  const spot = positionOf(lanes, id);
   const lane = spot === undefined ? undefined : lanes[spot.lane];
   return spot === undefined || lane === undefined
     ? undefined
     : { spot, name: lane.column.name, at: spot.row + 1, of: lane.cards.length };
 };
 
-export function useMoving(board: Board) {
-  const [moving, setMoving] = useState<Moving | null>(null);
+export function useCardMoves(board: Board) {
+  const [moving, setMoving] = useState<MoveInProgress | null>(null);
 
   const move = useCallback(
-    async (card: StoryCard, place: Place): Promise<void> => {
+    async (card: StoryCard, place: CardPlace): Promise<void> => {
       const outcome = await board.move(card.id, place, card);
       const { lanes } = board.view();
       const nameOf = (columnId: string | null): string =>
@@ -36,7 +36,7 @@ export function useMoving(board: Board) {
         const [warning] = outcome.warnings ?? [];
         if (warning !== undefined) notify({ tone: 'warn', title: t.move.warned(card.key), body: warning });
       } else if (outcome.type === 'refused') {
-        notify({ tone: 'bad', title: t.move.refused(card.key), body: reasonFor(outcome.error) });
+        notify({ tone: 'bad', title: t.move.refused(card.key), body: errorText(outcome.error) });
       } else {
         const { theirs } = outcome;
         notify({
@@ -56,20 +56,20 @@ export function useMoving(board: Board) {
   const begin = (lanes: readonly Lane[], card: StoryCard): void => {
     const now = placeOf(lanes, card.id);
     if (now === undefined || card.columnId === null) return;
-    const place = { columnId: card.columnId, beforeId: beforeAt(lanes, now.spot, card.id) };
+    const place = { columnId: card.columnId, beforeId: cardIdAtInsertion(lanes, now.spot, card.id) };
     board.preview(card.id, place);
     setMoving({ card, place });
     announce(t.move.started(card.key, now.name, now.at, now.of));
   };
 
-  const step = (lanes: readonly Lane[], to: Step): void => {
+  const step = (lanes: readonly Lane[], to: Direction): void => {
     if (moving === null) return;
-    const from = spotOf(lanes, moving.card.id);
+    const from = positionOf(lanes, moving.card.id);
     if (from === undefined) return;
-    const spot = moveTo(lanes, from, to);
+    const spot = nextMovePosition(lanes, from, to);
     const lane = lanes[spot.lane];
     if (lane === undefined) return;
-    const place = { columnId: lane.column.id, beforeId: beforeAt(lanes, spot, moving.card.id) };
+    const place = { columnId: lane.column.id, beforeId: cardIdAtInsertion(lanes, spot, moving.card.id) };
     board.preview(moving.card.id, place);
     setMoving({ ...moving, place });
     const others = lane.cards.filter(({ id }) => id !== moving.card.id).length;

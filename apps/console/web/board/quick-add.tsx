@@ -10,19 +10,19 @@ interface QuickAddProps {
 }
 
 /** Unsubmitted titles by column, kept as long as the window. */
-const titles = new Map<string, string>();
+const unsubmittedTitles = new Map<string, string>();
 
 /**
  * A field that adds a story with a title on Enter. It stays open for the next one; Escape closes it. An
  * unsubmitted title is kept.
  */
 export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
-  const [title, setTitle] = useState(titles.get(columnId) ?? '');
+  const [title, setTitle] = useState(unsubmittedTitles.get(columnId) ?? '');
   const [isBusy, setBusy] = useState(false);
   const isUnsaved = isBusy || title !== '';
   useEffect(() => (isUnsaved ? markUnsaved() : undefined), [isUnsaved]);
   const change = (text: string): void => {
-    titles.set(columnId, text);
+    unsubmittedTitles.set(columnId, text);
     setTitle(text);
   };
   const field = useRef<HTMLTextAreaElement>(null);
@@ -32,7 +32,9 @@ export function QuickAdd({ columnId, column, onAdd, onClose }: QuickAddProps) {
     if (wanted === '' || isBusy) return;
     setBusy(true);
     change('');
-    await onAdd(wanted).catch(() => change([wanted, titles.get(columnId)].filter(Boolean).join('\n')));
+    await onAdd(wanted).catch(() =>
+      change([wanted, unsubmittedTitles.get(columnId)].filter(Boolean).join('\n')),
+    );
     setBusy(false);
     field.current?.focus();
   };

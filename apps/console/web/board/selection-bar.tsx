@@ -4,7 +4,7 @@ import { type Priority } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { type Lane } from '../data/lanes.ts';
 import { t } from '../messages/index.ts';
-import { changeEach, type EachChange, toColumn, toPriority } from './each.ts';
+import { applyToCards, type BulkChange, changeOfColumn, changeOfPriority } from './each.ts';
 import { priorityNames } from './filter.ts';
 
 export default function SelectionBar({
@@ -20,9 +20,9 @@ export default function SelectionBar({
 }) {
   const [isBusy, setBusy] = useState(false);
   const all = lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));
-  const change = async (to: EachChange): Promise<void> => {
+  const change = async (to: BulkChange): Promise<void> => {
     setBusy(true);
-    await changeEach(all, to, onSelect);
+    await applyToCards(all, to, onSelect);
     setBusy(false);
   };
   return (
@@ -33,7 +33,7 @@ export default function SelectionBar({
         aria-label={t.select.move}
         disabled={isBusy}
         value=""
-        onChange={({ target }) => void change(toColumn(board, target.value))}
+        onChange={({ target }) => void change(changeOfColumn(board, target.value))}
       >
         <option value="">{t.select.move}</option>
         {lanes.map(({ column }) => (
@@ -47,7 +47,7 @@ export default function SelectionBar({
         aria-label={t.select.priority}
         disabled={isBusy}
         value=""
-        onChange={({ target }) => void change(toPriority(board, target.value as Priority))}
+        onChange={({ target }) => void change(changeOfPriority(board, target.value as Priority))}
       >
         <option value="">{t.select.priority}</option>
         {priorityNames.map((priority) => (

@@ -1,12 +1,12 @@
 /** Computes keyboard navigation on a board: from a card to its neighbor, and from a position to the next. */
 import { type Lane } from '../data/lanes.ts';
 
-export interface Spot {
+export interface CardPosition {
   readonly lane: number;
   readonly row: number;
 }
 
-export function spotOf(lanes: readonly Lane[], id: string | null): Spot | undefined {
+export function positionOf(lanes: readonly Lane[], id: string | null): CardPosition | undefined {
   for (const [lane, { cards }] of lanes.entries()) {
     const row = cards.findIndex((card) => card.id === id);
     if (row >= 0) return { lane, row };
@@ -14,9 +14,9 @@ export function spotOf(lanes: readonly Lane[], id: string | null): Spot | undefi
   return undefined;
 }
 
-export type Step = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
+export type Direction = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
 
-const steps: Readonly<Record<string, Step>> = {
+const directionByKey: Readonly<Record<string, Direction>> = {
   ArrowUp: 'up',
   k: 'up',
   ArrowDown: 'down',
@@ -28,13 +28,17 @@ const steps: Readonly<Record<string, Step>> = {
   Home: 'first',
   End: 'last',
 };
-export const stepOf = (key: string): Step | undefined => steps[key];
+export const directionOf = (key: string): Direction | undefined => directionByKey[key];
 
 /**
  * Returns the next card; sideways, the one at the same height in the next column with cards. Undefined if
  * there is none.
  */
-export function stepTo(lanes: readonly Lane[], from: Spot, step: Step): Spot | undefined {
+export function nextCardPosition(
+  lanes: readonly Lane[],
+  from: CardPosition,
+  step: Direction,
+): CardPosition | undefined {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 0) - 1;
   if (step === 'first') return { lane, row: 0 };
@@ -52,7 +56,7 @@ export function stepTo(lanes: readonly Lane[], from: Spot, step: Step): Spot | u
 }
 
 /** Returns the next position of a card that is being moved, which may be in an empty column. */
-export function moveTo(lanes: readonly Lane[], from: Spot, step: Step): Spot {
+export function nextMovePosition(lanes: readonly Lane[], from: CardPosition, step: Direction): CardPosition {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 1) - 1;
   if (step === 'first') return { lane, row: 0 };
@@ -68,7 +72,11 @@ export function moveTo(lanes: readonly Lane[], from: Spot, step: Step): Spot {
  * Returns the card before which the moved card would be inserted at that row, not counting the moved card
  * itself.
  */
-export function beforeAt(lanes: readonly Lane[], { lane, row }: Spot, movedId: string): string | null {
+export function cardIdAtInsertion(
+  lanes: readonly Lane[],
+  { lane, row }: CardPosition,
+  movedId: string,
+): string | null {
   const others = lanes[lane]?.cards.filter(({ id }) => id !== movedId) ?? [];
   return others[row]?.id ?? null;
 }

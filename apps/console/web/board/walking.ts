@@ -2,18 +2,18 @@
 import { type FocusEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { type Lane } from '../data/lanes.ts';
-import { spotOf } from './walk.ts';
+import { positionOf } from './walk.ts';
 
 export const cardOf = ({ target }: { readonly target: EventTarget }): string | undefined =>
   target instanceof HTMLElement ? target.dataset['card'] : undefined;
 
-export function useWalking(lanes: readonly Lane[], area: RefObject<HTMLElement | null>, isMoving: boolean) {
+export function useCardFocus(lanes: readonly Lane[], area: RefObject<HTMLElement | null>, isMoving: boolean) {
   const [activeId, setActiveId] = useState<string | null>(null);
   /** The card that was last reached by a key; it is scrolled into view. */
   const [reachedId, setReachedId] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const at = useMemo(
-    () => (activeId === null ? undefined : lanes[spotOf(lanes, activeId)?.lane ?? -1]),
+    () => (activeId === null ? undefined : lanes[positionOf(lanes, activeId)?.lane ?? -1]),
     [lanes, activeId],
   );
   const elementOf = (id: string): HTMLElement | null =>

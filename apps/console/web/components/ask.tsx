@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { t } from '../messages/index.ts';
 import { Dialog } from './dialog.tsx';
 
-interface Question {
+interface ConfirmOptions {
   /** Label of the button that confirms the action. */
   readonly act: string;
   readonly title: string;
@@ -11,7 +11,7 @@ interface Question {
 }
 
 /** Returns a confirmation dialog, and a function that opens it, for example from a menu entry. */
-export function useAsk({ act, title, body, run }: Question) {
+export function useConfirmDialog({ act, title, body, run }: ConfirmOptions) {
   const [isOpen, setOpen] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const close = (): void => setOpen(false);
@@ -47,7 +47,7 @@ export function useAsk({ act, title, body, run }: Question) {
 }
 
 /** Renders a button that asks for confirmation before an irreversible action. */
-export function Ask({
+export function ConfirmButton({
   act,
   about,
   title,
@@ -55,7 +55,7 @@ export function Ask({
   run,
   kind = 'quiet',
   children,
-}: Omit<Question, 'body'> & {
+}: Omit<ConfirmOptions, 'body'> & {
   /** The object of the action, for screen readers that announce only the button. */
   readonly about: string;
   readonly why: string;
@@ -69,7 +69,7 @@ export function Ask({
       {children}
     </>
   );
-  const { open, dialog } = useAsk({ act, title, body, run });
+  const { open, dialog } = useConfirmDialog({ act, title, body, run });
   return (
     <>
       <button type="button" className="button" data-kind={kind} onClick={open}>

@@ -4,23 +4,23 @@ import { type StoryCard, type StoryStatus } from '@muster/registry';
 import { priorityNames } from '../board/filter.ts';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
-import { c } from '../messages/choosing.ts';
+import { chooserTexts } from '../messages/choosing.ts';
 import { t } from '../messages/index.ts';
-import { type Choosing } from './choosing.ts';
+import { type ChooserField } from './choosing.ts';
 import { PriorityIcon, StatusIcon } from './icons.tsx';
 import { MenuList, type MenuItem } from './menu.tsx';
-import { announce, notify, reasonFor } from './notices.tsx';
+import { announce, notify, errorText } from './notices.tsx';
 import { Avatar } from './people.tsx';
 
 /** The story of the menu. If several are selected, fields with different values are null. */
-export type Chosen = Pick<StoryCard, 'id' | 'key' | 'assignees'> & {
+export type ChooserStory = Pick<StoryCard, 'id' | 'key' | 'assignees'> & {
   readonly status: StoryStatus | null;
   readonly priority: StoryCard['priority'] | null;
 };
 
 export interface ChooserProps {
-  readonly what: Choosing;
-  readonly story: Chosen;
+  readonly what: ChooserField;
+  readonly story: ChooserStory;
   /** Number of stories that the choice applies to. */
   readonly count?: number;
   readonly statuses: readonly StoryStatus[];
@@ -52,10 +52,10 @@ export default function Chooser(props: ChooserProps) {
             if (priority !== story.priority) onPriority(priority);
           },
         }));
-  return <List {...props} items={items} isOneOf />;
+  return <ChooserList {...props} items={items} isOneOf />;
 }
 
-const List = ({
+const ChooserList = ({
   what,
   story,
   count = 1,
@@ -65,7 +65,7 @@ const List = ({
   isOneOf = false,
 }: ChooserProps & { readonly items: readonly MenuItem[]; readonly isOneOf?: boolean }) => (
   <MenuList
-    label={c.titles[what](count > 1 ? c.selected(count) : story.key)}
+    label={chooserTexts.titles[what](count > 1 ? chooserTexts.selected(count) : story.key)}
     items={items}
     anchor={anchor}
     isOneOf={isOneOf}
@@ -77,7 +77,7 @@ interface Person {
   readonly id: string;
   readonly name: string;
 }
-const loading: MenuItem = { id: 'loading', name: c.loading, run: () => undefined };
+const loading: MenuItem = { id: 'loading', name: chooserTexts.loading, run: () => undefined };
 
 function Assignees(props: ChooserProps) {
   const { story, onAssign } = props;
@@ -115,7 +115,7 @@ function Assignees(props: ChooserProps) {
     ),
     ...(members.isPending ? [loading] : []),
   ];
-  return <List {...props} items={items} isOneOf />;
+  return <ChooserList {...props} items={items} isOneOf />;
 }
 
 function Reviewers(props: ChooserProps) {
@@ -137,9 +137,9 @@ function Reviewers(props: ChooserProps) {
     try {
       if (asked.has(memberId)) await client.reviewers.remove({ storyId, memberId });
       else await client.reviewers.add({ storyId, memberId });
-      announce(asked.has(memberId) ? c.notAsked(key, name) : c.asked(key, name));
+      announce(asked.has(memberId) ? chooserTexts.notAsked(key, name) : chooserTexts.asked(key, name));
     } catch (error) {
-      notify({ tone: 'bad', title: c.failed(key), body: reasonFor(error) });
+      notify({ tone: 'bad', title: chooserTexts.failed(key), body: errorText(error) });
     }
     await queries.invalidateQueries({ queryKey: ['story', key] });
   };
@@ -155,5 +155,5 @@ function Reviewers(props: ChooserProps) {
           run: () => void ask({ id, name }),
         }))
     : [loading];
-  return <List {...props} items={items} />;
+  return <ChooserList {...props} items={items} />;
 }

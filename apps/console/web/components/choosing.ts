@@ -1,13 +1,13 @@
 /** Maps shortcuts to the menus of cards and stories. The menu itself is loaded after the page. */
-import { fetchEarly, lazily } from './lazily.ts';
+import { preload, lazyComponent } from './lazily.ts';
 
-export type Choosing = 'status' | 'assignee' | 'priority' | 'reviewer';
+export type ChooserField = 'status' | 'assignee' | 'priority' | 'reviewer';
 
-const keys: Readonly<Record<string, Choosing>> = {
+const fieldByKey: Readonly<Record<string, ChooserField>> = {
   ...{ s: 'status', a: 'assignee', p: 'priority', r: 'reviewer' },
 };
-export const choosingOf = (key: string): Choosing | undefined => keys[key];
+export const chooserFieldOf = (key: string): ChooserField | undefined => fieldByKey[key];
 
-const load = () => import('./chooser.tsx');
-export const Chooser = lazily(load);
-export const loadChooser = (): void => fetchEarly(load);
+const importChooser = () => import('./chooser.tsx');
+export const Chooser = lazyComponent(importChooser);
+export const loadChooser = (): void => preload(importChooser);

@@ -1,20 +1,20 @@
 /** Shows the remaining time of a lease, as a ring that empties and as text. */
 import { useSyncExternalStore } from 'react';
-import { timeNow } from '../data/time.ts';
-import { span, t } from '../messages/index.ts';
+import { serverNow } from '../data/time.ts';
+import { durationText, t } from '../messages/index.ts';
 
 /** One timer for all components that show time. It runs only while any is mounted. */
-const stepMillis = 5_000;
-let now = timeNow();
+const tickMs = 5_000;
+let now = serverNow();
 const watchers = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(changed: () => void): () => void {
   watchers.add(changed);
   timer ??= setInterval(() => {
-    now = timeNow();
+    now = serverNow();
     for (const tell of watchers) tell();
-  }, stepMillis);
+  }, tickMs);
   return () => {
     watchers.delete(changed);
     if (watchers.size > 0) return;
@@ -25,17 +25,17 @@ function subscribe(changed: () => void): () => void {
 
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
-const round = 2 * Math.PI * 5;
+const ringLength = 2 * Math.PI * 5;
 /**
  * The time that a full ring represents. Leases mostly last 15 minutes; the ring of a longer one stays full
  * until then.
  */
-const wholeMillis = 15 * 60_000;
+const fullRingMs = 15 * 60_000;
 
 export function LeaseClock({ expiresAt }: { readonly expiresAt: string }) {
   const left = Date.parse(expiresAt) - useNow();
-  const share = Math.max(0, Math.min(1, left / wholeMillis));
-  const text = left > 0 ? span(left) : t.over;
+  const share = Math.max(0, Math.min(1, left / fullRingMs));
+  const text = left > 0 ? durationText(left) : t.over;
   return (
     <span className="clock" title={left > 0 ? t.leaseLeft(text) : t.leaseOver}>
       <svg width="13" height="13" viewBox="0 0 14 14" aria-hidden="true">
@@ -46,7 +46,7 @@ export function LeaseClock({ expiresAt }: { readonly expiresAt: string }) {
           cy="7"
           r="5"
           transform="rotate(-90 7 7)"
-          strokeDasharray={`${share * round} ${round}`}
+          strokeDasharray={`${share * ringLength} ${ringLength}`}
         />
       </svg>
       <span className="sr-only">{left > 0 ? t.leaseLeft(text) : t.leaseOver}</span>

@@ -1,7 +1,7 @@
 /** Lists files that others are working on too: the common path, the holder, and the kind of work. */
 import { type StoryContext } from '@muster/registry';
 import { Link } from '@tanstack/react-router';
-import { l } from '../messages/locks.ts';
+import { lockTexts } from '../messages/locks.ts';
 import { nameOf } from './people.tsx';
 
 export const Collisions = ({
@@ -13,18 +13,18 @@ export const Collisions = ({
 }) => (
   <>
     <p className="state" data-tone="wait">
-      {l.collides}
+      {lockTexts.collides}
     </p>
     <ul className="side-list">
       {collisions.map(({ id, path, kind, holder, storyId: other }) => (
         <li key={`${id} ${path}`}>
           <code>{path}</code>{' '}
           <span className="muted">
-            {holder === null ? '' : nameOf(holder)} {l.collision[kind]}
+            {holder === null ? '' : nameOf(holder)} {lockTexts.collision[kind]}
           </span>
           {other !== null && other !== storyId && (
             <Link to="/s/$storyKey" params={{ storyKey: other }} className="side-link">
-              {l.theirStory}
+              {lockTexts.theirStory}
             </Link>
           )}
         </li>

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 
 /** Returns the focus to the button that opened an inline form when the form closes. */
-export function useFocusBack<Opener extends HTMLElement = HTMLButtonElement>(
+export function useReturnFocus<Opener extends HTMLElement = HTMLButtonElement>(
   isOpen: boolean,
 ): RefObject<Opener | null> {
   const opener = useRef<Opener>(null);

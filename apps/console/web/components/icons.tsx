@@ -2,7 +2,7 @@
 import { type ReactElement, type ReactNode } from 'react';
 import { type Priority, type StoryStatus } from '@muster/registry';
 
-const Line = ({ children, size = 16 }: { readonly children: ReactNode; readonly size?: number }) => (
+const LineIcon = ({ children, size = 16 }: { readonly children: ReactNode; readonly size?: number }) => (
   <svg
     width={size}
     height={size}
@@ -95,7 +95,7 @@ const paths = {
 export type IconName = keyof typeof paths;
 
 export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
-  <Line size={size}>{paths[name]}</Line>
+  <LineIcon size={size}>{paths[name]}</LineIcon>
 );
 
 /** Status icons: a circle that fills as the story progresses. */
@@ -142,7 +142,7 @@ const statusShapes: Record<StoryStatus, { readonly tone: string; readonly shape:
 
 export const StatusIcon = ({ status }: { readonly status: StoryStatus }) => (
   <span style={{ color: statusShapes[status].tone, display: 'inline-flex' }}>
-    <Line>{statusShapes[status].shape}</Line>
+    <LineIcon>{statusShapes[status].shape}</LineIcon>
   </span>
 );
 

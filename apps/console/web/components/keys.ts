@@ -4,15 +4,15 @@
  */
 import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 
-const place = 'muster.keys';
+const storageKey = 'muster.keys';
 const watchers = new Set<() => void>();
-let isOn = localStorage.getItem(place) !== 'off';
+let isOn = localStorage.getItem(storageKey) !== 'off';
 
 export const areKeysOn = (): boolean => isOn;
 
-export function switchKeys(on: boolean): void {
+export function setKeysOn(on: boolean): void {
   isOn = on;
-  localStorage.setItem(place, on ? 'on' : 'off');
+  localStorage.setItem(storageKey, on ? 'on' : 'off');
   for (const changed of watchers) changed();
 }
 
@@ -34,12 +34,12 @@ export const isTyping = (target: EventTarget | null): boolean =>
 export const targetOf = (event: Event): EventTarget | null => event.composedPath()[0] ?? event.target;
 
 /** The first key of a two-key shortcut, until the second one is pressed. */
-let first = '';
-let forget: ReturnType<typeof setTimeout> | undefined;
-const begin = (key: string): void => {
-  first = key;
-  clearTimeout(forget);
-  if (key !== '') forget = setTimeout(() => (first = ''), 1_500);
+let firstKey = '';
+let forgetTimer: ReturnType<typeof setTimeout> | undefined;
+const rememberFirstKey = (key: string): void => {
+  firstKey = key;
+  clearTimeout(forgetTimer);
+  if (key !== '') forgetTimer = setTimeout(() => (firstKey = ''), 1_500);
 };
 
 interface Pressed {
@@ -48,25 +48,27 @@ interface Pressed {
   readonly altKey: boolean;
   readonly target: EventTarget | null;
 }
-const isPlain = ({ metaKey, ctrlKey, altKey, target }: Pressed): boolean =>
+const isUnmodified = ({ metaKey, ctrlKey, altKey, target }: Pressed): boolean =>
   isOn && !metaKey && !ctrlKey && !altKey && !isTyping(target);
 
 /** Returns true if the key is a shortcut by itself, rather than the second key of another one. */
-export const isSingle = (event: Pressed): boolean => isPlain(event) && first === '';
+export const isSingle = (event: Pressed): boolean => isUnmodified(event) && firstKey === '';
 
-type Acts = Readonly<Record<string, () => void>>;
+type KeyActions = Readonly<Record<string, () => void>>;
 /** Shortcuts of the frame, followed by those of the page in it. */
-const heard: { readonly current: Acts }[] = [];
+const activeShortcuts: { readonly current: KeyActions }[] = [];
 
-function hear(event: KeyboardEvent): void {
+function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
   const { metaKey, ctrlKey, altKey, key } = event;
   // Ignore modifier keys.
   if (['Shift', 'Control', 'Alt', 'Meta'].includes(key)) return;
-  const isMeant = isPlain({ metaKey, ctrlKey, altKey, target: targetOf(event) });
-  const wanted = first === '' ? key : `${first} ${key}`;
-  const act = isMeant ? heard.findLast(({ current }) => wanted in current)?.current[wanted] : undefined;
-  begin(isMeant && first === '' && act === undefined && key === 'g' ? 'g' : '');
+  const isMeant = isUnmodified({ metaKey, ctrlKey, altKey, target: targetOf(event) });
+  const wanted = firstKey === '' ? key : `${firstKey} ${key}`;
+  const act = isMeant
+    ? activeShortcuts.findLast(({ current }) => wanted in current)?.current[wanted]
+    : undefined;
+  rememberFirstKey(isMeant && firstKey === '' && act === undefined && key === 'g' ? 'g' : '');
   if (act === undefined) return;
   event.preventDefault();
   act();
@@ -76,16 +78,16 @@ function hear(event: KeyboardEvent): void {
  * Registers shortcuts of the page; `g i` means one key after the other. They are inactive while a dialog is
  * open.
  */
-export function usePageKeys(acts: Acts): void {
+export function usePageKeys(acts: KeyActions): void {
   const latest = useRef(acts);
   latest.current = acts;
   // Register before the first paint, so that a key pressed on the visible page always works.
   useLayoutEffect(() => {
-    if (heard.length === 0) document.addEventListener('keydown', hear);
-    heard.push(latest);
+    if (activeShortcuts.length === 0) document.addEventListener('keydown', handleKey);
+    activeShortcuts.push(latest);
     return () => {
-      heard.splice(heard.indexOf(latest), 1);
-      if (heard.length === 0) document.removeEventListener('keydown', hear);
+      activeShortcuts.splice(activeShortcuts.indexOf(latest), 1);
+      if (activeShortcuts.length === 0) document.removeEventListener('keydown', handleKey);
     };
   }, []);
 }

@@ -8,14 +8,14 @@ import { markUnsaved } from '../data/unsaved.ts';
  * Asks before another page of the console is opened, or the window is closed, while there is unsaved text. Buttons that
  * discard the text, such as Cancel, run through the returned function, which asks as well.
  */
-export function useAskBeforeLeaving(isDirty: boolean): (discard: () => void) => void {
+export function useLeaveConfirmation(isDirty: boolean): (discard: () => void) => void {
   const { history } = useRouter();
   useEffect(() => {
     if (!isDirty) return undefined;
     const unmark = markUnsaved();
     const unblock = history.block({
       blockerFn: async ({ currentLocation, nextLocation }) =>
-        currentLocation.pathname !== nextLocation.pathname && !(await askToLeave()),
+        currentLocation.pathname !== nextLocation.pathname && !(await confirmLeaving()),
       // `markUnsaved` asks before the window is closed.
       enableBeforeUnload: false,
     });
@@ -30,7 +30,7 @@ export function useAskBeforeLeaving(isDirty: boolean): (discard: () => void) => 
   };
 }
 
-let asked: Promise<boolean> | undefined;
+let pendingQuestion: Promise<boolean> | undefined;
 /** Several parts with unsaved text ask one question. Their answers come one after the other, in the same task. */
-const askToLeave = (): Promise<boolean> =>
-  (asked ??= ask('leave').finally(() => setTimeout(() => (asked = undefined))));
+const confirmLeaving = (): Promise<boolean> =>
+  (pendingQuestion ??= ask('leave').finally(() => setTimeout(() => (pendingQuestion = undefined))));

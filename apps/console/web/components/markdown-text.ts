@@ -8,8 +8,8 @@ export interface Linkable {
   readonly memberIds: ReadonlyMap<string, string>;
 }
 
-const plain = new Marked({ gfm: true, breaks: false, async: false });
-const referring = new Marked({ gfm: true, breaks: false, async: false });
+const plainMarkdown = new Marked({ gfm: true, breaks: false, async: false });
+const linkingMarkdown = new Marked({ gfm: true, breaks: false, async: false });
 
 const reference =
   /^(?:([A-Z][A-Z\d]{1,9})-[1-9]\d*|@([A-Za-z\d][A-Za-z\d-]*))(?![\p{L}\p{N}\p{M}_@-]|[./][\p{L}\p{N}])/u;
@@ -28,7 +28,7 @@ function addressOf(projectKey: string | undefined, handle: string | undefined, t
   return id === undefined ? undefined : `/console/activity?actor=${id}`;
 }
 
-referring.use({
+linkingMarkdown.use({
   extensions: [
     {
       name: 'reference',
@@ -56,7 +56,7 @@ referring.use({
 
 /** Moves headings below the heading level of the page, and keeps their relative levels. */
 const demote = (tokens: TokensList, by: number): TokensList => {
-  void referring.walkTokens(tokens, (token) => {
+  void linkingMarkdown.walkTokens(tokens, (token) => {
     if (token.type === 'heading') token['depth'] = Math.min(6, (token as Tokens.Heading).depth + by);
   });
   return tokens;
@@ -66,13 +66,13 @@ const demote = (tokens: TokensList, by: number): TokensList => {
 export function htmlOf(text: string, below: number, linkable: Linkable, taskPrefix: string): string {
   current = { linkable, taskPrefix };
   taskCount = 0;
-  return referring.parser(demote(referring.lexer(text), below));
+  return linkingMarkdown.parser(demote(linkingMarkdown.lexer(text), below));
 }
 
 /** The state of each task box, in the order of the text. */
 export function tasksOf(text: string): boolean[] {
   const found: boolean[] = [];
-  void plain.walkTokens(plain.lexer(text), (token) => {
+  void plainMarkdown.walkTokens(plainMarkdown.lexer(text), (token) => {
     if (token.type === 'checkbox') found.push((token as Tokens.Checkbox).checked);
   });
   return found;

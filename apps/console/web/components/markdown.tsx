@@ -44,7 +44,7 @@ purify.addHook('afterSanitizeAttributes', (element) => {
   }
 });
 
-const settings = {
+const sanitizerSettings = {
   USE_PROFILES: { html: true },
   FORBID_TAGS: ['style', 'form', 'button', 'textarea', 'select', 'iframe', 'video', 'audio', 'source'],
   FORBID_ATTR: ['style', 'class', 'id', 'name', 'srcset'],
@@ -84,7 +84,7 @@ export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
   const { history } = useRouter();
   const linkable = useLinkable();
   const html = useMemo(
-    () => purify.sanitize(htmlOf(text, below, linkable, taskPrefix), settings),
+    () => purify.sanitize(htmlOf(text, below, linkable, taskPrefix), sanitizerSettings),
     [text, below, linkable],
   );
   /** The box that was ticked last: it gets the focus back when the saved text replaces it. */

@@ -57,7 +57,7 @@ function place(menu: HTMLElement, { top, bottom, left }: DOMRect): void {
 }
 
 /** Moves the focus between entries by arrow keys and letters. Returns false for other keys. */
-function walk(menu: HTMLElement, key: string): boolean {
+function moveFocus(menu: HTMLElement, key: string): boolean {
   const entries = [...menu.querySelectorAll<HTMLElement>('button')];
   const at = entries.findIndex((entry) => entry === document.activeElement);
   const steps: Record<string, number> = {
@@ -148,7 +148,7 @@ export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onC
     const { key, currentTarget: menu } = event;
     if (key === 'Escape') onClose(true);
     else if (key === 'Tab') onClose(isOneOf);
-    else if (!walk(menu, key)) return;
+    else if (!moveFocus(menu, key)) return;
     event.stopPropagation();
     if (key !== 'Tab') event.preventDefault();
   };

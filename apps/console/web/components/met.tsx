@@ -2,7 +2,7 @@
 import { type ReactNode } from 'react';
 import { t } from '../messages/index.ts';
 
-export const Met = ({
+export const EditConflict = ({
   name,
   theirs,
   mine,

@@ -13,67 +13,67 @@ export interface Notice {
   /** Actions of the notice. A notice with actions stays until one is chosen. */
   readonly acts?: readonly { readonly name: string; readonly run: () => void; readonly isMain?: boolean }[];
 }
-interface Shown extends Notice {
+interface ShownNotice extends Notice {
   readonly id: number;
 }
 
-const shownMillis = 8_000;
-let last = 0;
-let shown: readonly Shown[] = [];
-let spoken = '';
+const shownMs = 8_000;
+let lastId = 0;
+let shownNotices: readonly ShownNotice[] = [];
+let announcement = '';
 const watchers = new Set<() => void>();
 const subscribe = (changed: () => void): (() => void) => {
   watchers.add(changed);
   return () => watchers.delete(changed);
 };
-const tell = (): void => {
+const notifyWatchers = (): void => {
   for (const changed of watchers) changed();
 };
 
 export function dismiss(id: number): void {
-  shown = shown.filter((notice) => notice.id !== id);
-  tell();
+  shownNotices = shownNotices.filter((notice) => notice.id !== id);
+  notifyWatchers();
 }
 
 /** Removes notices when another page opens, except for failures and notices with actions. */
 export function dismissSeen(): void {
-  shown = shown.filter(({ tone, acts }) => tone === 'bad' || acts !== undefined);
-  tell();
+  shownNotices = shownNotices.filter(({ tone, acts }) => tone === 'bad' || acts !== undefined);
+  notifyWatchers();
 }
 
 export function notify(notice: Notice): void {
-  last += 1;
-  const id = last;
-  const others = shown.filter(({ about }) => about === undefined || about !== notice.about);
-  shown = [...others.slice(-2), { ...notice, id }];
+  lastId += 1;
+  const id = lastId;
+  const others = shownNotices.filter(({ about }) => about === undefined || about !== notice.about);
+  shownNotices = [...others.slice(-2), { ...notice, id }];
   announce([notice.title, notice.body].filter((text) => text !== undefined).join('. '));
-  if (notice.acts === undefined) setTimeout(() => dismiss(id), shownMillis);
+  if (notice.acts === undefined) setTimeout(() => dismiss(id), shownMs);
 }
 
 /** Announces a text once. A repeated text is announced again. */
 export function announce(text: string): void {
-  spoken = text === spoken ? `${text}\u00A0` : text;
-  tell();
+  announcement = text === announcement ? `${text}\u00A0` : text;
+  notifyWatchers();
 }
 
 /** Minimum interval between announcements of other people's changes. */
-const quietMillis = 5_000;
+const announceIntervalMs = 5_000;
 let quietUntil = 0;
 export function announceQuietly(text: string): void {
   if (Date.now() < quietUntil) return;
-  quietUntil = Date.now() + quietMillis;
+  quietUntil = Date.now() + announceIntervalMs;
   announce(text);
 }
 
 /** Returns the reason of a failed call for display. */
-export function reasonFor(error: unknown): string {
+export function errorText(error: unknown): string {
   if (error instanceof UnauthorizedError) return t.failed.signedOut;
   return error instanceof MusterError ? error.body.message : t.failed.noAnswer;
 }
 
 export function Notices(): ReactNode {
-  const notices = useSyncExternalStore(subscribe, () => shown);
-  const text = useSyncExternalStore(subscribe, () => spoken);
+  const notices = useSyncExternalStore(subscribe, () => shownNotices);
+  const text = useSyncExternalStore(subscribe, () => announcement);
   return (
     <>
       <div className="sr-only" role="status" aria-live="polite" data-testid="spoken">

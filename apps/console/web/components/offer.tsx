@@ -9,16 +9,16 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { useResolveOffer } from '../data/inbox.ts';
 import { useRole } from '../data/roles.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
-import { span } from '../messages/index.ts';
-import { w } from '../messages/story.ts';
-import { Ask } from './ask.tsx';
+import { durationText } from '../messages/index.ts';
+import { editTexts } from '../messages/story.ts';
+import { ConfirmButton } from './ask.tsx';
 import { useNow } from './clock.tsx';
 import { useWorkWrite } from './work-write.ts';
 
-type Offered = Pick<Execution, 'state' | 'offer' | 'projectId' | 'targetType' | 'targetId'>;
+type OfferedExecution = Pick<Execution, 'state' | 'offer' | 'projectId' | 'targetType' | 'targetId'>;
 
 /** Returns the addressee's name; undefined while it is loading. */
-function useAddressee({ toMemberId, toAgentId }: Offer): string | undefined {
+function useOfferAddressee({ toMemberId, toAgentId }: Offer): string | undefined {
   const client = useClient();
   const members = useQuery({ ...membersQuery(client), enabled: toMemberId !== null });
   const agents = useQuery({ ...agentsQuery(client), enabled: toAgentId !== null });
@@ -35,11 +35,18 @@ export function OfferFact({
   readonly namesAddressee?: boolean;
 }) {
   const { member } = useIdentity();
-  const name = useAddressee(offer);
+  const name = useOfferAddressee(offer);
   const left = Date.parse(offer.expiresAt) - useNow();
   const whose =
-    offer.toMemberId === member.id ? w.offeredToYou : name === undefined ? undefined : w.offeredTo(name);
-  const facts = [namesAddressee ? whose : undefined, left > 0 ? w.offerLeft(span(left)) : w.offerOver];
+    offer.toMemberId === member.id
+      ? editTexts.offeredToYou
+      : name === undefined
+        ? undefined
+        : editTexts.offeredTo(name);
+  const facts = [
+    namesAddressee ? whose : undefined,
+    left > 0 ? editTexts.offerLeft(durationText(left)) : editTexts.offerOver,
+  ];
   return (
     <>
       <span>{facts.filter((fact) => fact !== undefined).join(' · ')}</span>
@@ -48,28 +55,28 @@ export function OfferFact({
   );
 }
 
-export function OfferAct({
+export function OfferActions({
   execution,
   storyKey,
   name,
 }: {
-  readonly execution: Offered;
+  readonly execution: OfferedExecution;
   readonly storyKey: string | null;
   readonly name: string;
 }) {
   const { state, offer } = execution;
   return state === 'offered' && offer !== null ? (
-    <Act execution={execution} offer={offer} storyKey={storyKey} name={name} />
+    <OfferButtons execution={execution} offer={offer} storyKey={storyKey} name={name} />
   ) : null;
 }
 
-function Act({
+function OfferButtons({
   execution,
   offer,
   storyKey,
   name,
 }: {
-  readonly execution: Offered;
+  readonly execution: OfferedExecution;
   readonly offer: Offer;
   readonly storyKey: string | null;
   readonly name: string;
@@ -77,7 +84,7 @@ function Act({
   const { deliveryExecutions } = useClient();
   const { member, agent } = useIdentity();
   const { mayWrite, isLead } = useRole(execution.projectId);
-  const addressee = useAddressee(offer);
+  const addressee = useOfferAddressee(offer);
   const write = useWorkWrite(storyKey);
   const resolveOffer = useResolveOffer();
   const [isBusy, setBusy] = useState(false);
@@ -88,7 +95,7 @@ function Act({
     setBusy(true);
     const isTaken = await write(
       () => deliveryExecutions.acquire({ targetType, targetId, ...(takeOver && { takeOver }) }),
-      w.takenOver(name),
+      editTexts.takenOver(name),
     );
     if (isTaken && isMine) await resolveOffer(targetId).catch(() => undefined);
     setBusy(false);
@@ -102,16 +109,16 @@ function Act({
         disabled={isBusy}
         onClick={() => void acquire(false)}
       >
-        {w.accept}
+        {editTexts.accept}
         <span className="sr-only"> {name}</span>
       </button>
     );
   return (
-    <Ask
-      act={w.takeOffer}
+    <ConfirmButton
+      act={editTexts.takeOffer}
       about={name}
-      title={w.takeOfferTitle(name)}
-      why={w.takeOfferWhy(addressee ?? w.somebody)}
+      title={editTexts.takeOfferTitle(name)}
+      why={editTexts.takeOfferWhy(addressee ?? editTexts.somebody)}
       run={() => acquire(true)}
       kind="plain"
     />

@@ -1,13 +1,13 @@
 import { type Actor } from '@muster/registry';
 import { t } from '../messages/index.ts';
 
-const firstOf = (word = ''): string =>
+const firstGrapheme = (word = ''): string =>
   new Intl.Segmenter().segment(word)[Symbol.iterator]().next().value?.segment ?? '';
 
 const initials = (name: string): string => {
   const words = name.trim().split(/\s+/);
   const last = words.length > 1 ? words.at(-1) : undefined;
-  return `${firstOf(words[0])}${firstOf(last)}`.toLocaleUpperCase();
+  return `${firstGrapheme(words[0])}${firstGrapheme(last)}`.toLocaleUpperCase();
 };
 
 /** Shows members as circles and agents as squares. */

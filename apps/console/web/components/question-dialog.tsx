@@ -6,7 +6,7 @@ import { Dialog } from './dialog.tsx';
 
 const to = `to=${encodeURIComponent(provenPath)}`;
 
-function act({ kind, answer }: Question): void {
+function confirm({ kind, answer }: Question): void {
   if (kind === 'leave' || kind === 'discard') answer(true);
   else window.open(kind === 'proof' ? `/sign-in?again&${to}` : `/sign-in?${to}`, 'muster-proof');
 }
@@ -27,7 +27,13 @@ export function QuestionDialog() {
           <button type="button" className="button" onClick={decline}>
             {words.no}
           </button>
-          <button type="button" className="button" data-kind="main" autoFocus onClick={() => act(question)}>
+          <button
+            type="button"
+            className="button"
+            data-kind="main"
+            autoFocus
+            onClick={() => confirm(question)}
+          >
             {words.yes}
           </button>
         </div>

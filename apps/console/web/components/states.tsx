@@ -5,9 +5,9 @@ import { ForbiddenError, NotFoundError } from '@muster/client';
 import { useWire } from '../data/context.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
 import { t } from '../messages/index.ts';
-import { reasonFor } from './notices.tsx';
+import { errorText } from './notices.tsx';
 
-export const Empty = ({
+export const EmptyState = ({
   title,
   isPage = false,
   children,
@@ -23,7 +23,7 @@ export const Empty = ({
   </div>
 );
 
-export function Failed({
+export function LoadError({
   error,
   isPage = false,
   again,
@@ -36,11 +36,11 @@ export function Failed({
   const isAbsent = error instanceof NotFoundError;
   const isForbidden = error instanceof ForbiddenError;
   return (
-    <Empty
+    <EmptyState
       title={isAbsent ? t.failed.notFoundTitle : isForbidden ? t.failed.forbidden : t.failed.title}
       isPage={isPage}
     >
-      <p>{isAbsent ? t.failed.notFound : isForbidden ? t.failed.forbiddenWhy : reasonFor(error)}</p>
+      <p>{isAbsent ? t.failed.notFound : isForbidden ? t.failed.forbiddenWhy : errorText(error)}</p>
       {isAbsent || isForbidden || again === undefined ? (
         <Link to="/" className="button">
           {t.failed.toNow}
@@ -50,12 +50,12 @@ export function Failed({
           {t.retry}
         </button>
       )}
-    </Empty>
+    </EmptyState>
   );
 }
 
 /** Shows the text while the connection is lost. */
-export function Waits({
+export function WhileOffline({
   children,
   otherwise = null,
 }: {
@@ -76,7 +76,7 @@ export function Waits({
 const slowMs = 1_000;
 
 /** Shows that a response is taking long, and offers to send the request again. */
-export function Slow({ again }: { readonly again: () => void }) {
+export function SlowNotice({ again }: { readonly again: () => void }) {
   const [isSlow, setSlow] = useState(false);
   const [tries, setTries] = useState(0);
   useEffect(() => {
@@ -112,7 +112,7 @@ export const Loading = ({
   readonly again?: () => void;
 }) => (
   <div aria-busy="true" aria-label={label} role="status" style={{ display: 'grid', gap: 'var(--s2)' }}>
-    <Waits otherwise={<Slow again={again} />}>{t.failed.waits}</Waits>
+    <WhileOffline otherwise={<SlowNotice again={again} />}>{t.failed.waits}</WhileOffline>
     {Array.from({ length: rows }, (_, row) => (
       <div key={row} className="skeleton" style={{ blockSize: '3rem', opacity: 1 - row / rows }} />
     ))}

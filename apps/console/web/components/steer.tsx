@@ -6,26 +6,26 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { useRole } from '../data/roles.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { t } from '../messages/index.ts';
-import { w } from '../messages/story.ts';
+import { editTexts } from '../messages/story.ts';
 import { Dialog } from './dialog.tsx';
 import { nameOf } from './people.tsx';
-import { useNewText } from './unsaved.tsx';
+import { useNewTextDraft } from './unsaved.tsx';
 import { useWorkWrite } from './work-write.ts';
-import { type Write } from './write.ts';
+import { type WriteCall } from './write.ts';
 
 interface SteerProps {
   readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'lease' | 'checkpoint'>;
   readonly storyKey: string;
 }
 
-type Doing = 'handOff' | 'takeOver';
+type SteerDialog = 'handOff' | 'takeOver';
 
-interface HoldersProps {
+interface HolderOptionsProps {
   readonly label: string;
   readonly of: readonly { readonly id: string; readonly name: string }[];
 }
 
-const Holders = ({ label, of }: HoldersProps) => (
+const HolderOptions = ({ label, of }: HolderOptionsProps) => (
   <optgroup label={label}>
     {of.map(({ id, name }) => (
       <option key={id} value={id}>
@@ -35,13 +35,13 @@ const Holders = ({ label, of }: HoldersProps) => (
   </optgroup>
 );
 
-function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: Write }) {
+function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: WriteCall }) {
   const client = useClient();
   const { member } = useIdentity();
   const members = useQuery(membersQuery(client));
   const agents = useQuery(agentsQuery(client));
   const [to, setTo] = useState('');
-  const { text: note, isDirty, change, saved, restored } = useNewText(`handoff.${storyKey}`);
+  const { text: note, isDirty, change, saved, restored } = useNewTextDraft(`handoff.${storyKey}`);
   const people = (members.data ?? []).filter(({ id, role }) => id !== member.id && role !== 'viewer');
   const name = [...people, ...(agents.data ?? [])].find(({ id }) => id === to)?.name ?? '';
   const isAgent = agents.data?.some(({ id }) => id === to) === true;
@@ -58,7 +58,7 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
         });
         saved(note);
       },
-      w.handedOff(storyKey, name),
+      editTexts.handedOff(storyKey, name),
     );
   return (
     <form
@@ -68,11 +68,11 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
         void handOff();
       }}
     >
-      <h2>{w.handOffTitle(storyKey)}</h2>
-      <p>{w.handOffWhy}</p>
+      <h2>{editTexts.handOffTitle(storyKey)}</h2>
+      <p>{editTexts.handOffWhy}</p>
       {restored}
       <div className="label">
-        <label htmlFor="hand-off-to">{w.to}</label>
+        <label htmlFor="hand-off-to">{editTexts.to}</label>
         <select
           id="hand-off-to"
           className="field"
@@ -81,12 +81,12 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
           onChange={({ target }) => setTo(target.value)}
         >
           <option value="">…</option>
-          <Holders label={w.members} of={people} />
-          <Holders label={w.agentsOf} of={agents.data ?? []} />
+          <HolderOptions label={editTexts.members} of={people} />
+          <HolderOptions label={editTexts.agentsOf} of={agents.data ?? []} />
         </select>
       </div>
       <div className="label">
-        <label htmlFor="hand-off-note">{w.handOffNote}</label>
+        <label htmlFor="hand-off-note">{editTexts.handOffNote}</label>
         <textarea
           id="hand-off-note"
           className="field"
@@ -98,7 +98,7 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
       </div>
       <div className="dialog-foot">
         <button type="submit" className="button" data-kind="main">
-          {w.handOff}
+          {editTexts.handOff}
         </button>
       </div>
     </form>
@@ -106,12 +106,12 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: W
 }
 
 /** Renders the actions that the viewer may use. Only leads may take over work with a live lease. */
-export function Steer({ execution, storyKey }: SteerProps) {
+export function WorkActions({ execution, storyKey }: SteerProps) {
   const { deliveryExecutions } = useClient();
   const { member, agent } = useIdentity();
   const { mayWrite, isLead } = useRole(execution.projectId);
   const write = useWorkWrite(storyKey);
-  const [doing, setDoing] = useState<Doing | null>(null);
+  const [doing, setDoing] = useState<SteerDialog | null>(null);
   const { lease, state, checkpoint } = execution;
   if (
     lease === null ||
@@ -122,20 +122,20 @@ export function Steer({ execution, storyKey }: SteerProps) {
     return null;
   const isMine = lease.holder.kind === 'member' && lease.holder.memberId === member.id;
   if (!isMine && !isLead && state !== 'stalled') return null;
-  const run: Write = async (work, done) => {
+  const run: WriteCall = async (work, done) => {
     const isDone = await write(work, done);
     if (isDone) setDoing(null);
     return isDone;
   };
   const target = { targetType: 'story', targetId: storyKey } as const;
   const takeOver = (): Promise<boolean> =>
-    run(() => deliveryExecutions.acquire({ ...target, takeOver: true }), w.takenOver(storyKey));
+    run(() => deliveryExecutions.acquire({ ...target, takeOver: true }), editTexts.takenOver(storyKey));
   // The holder acquires again to get a fresh token for the same lease, which is needed to release it.
   const letGo = (): Promise<boolean> =>
     run(async () => {
       const { execution: held, leaseToken } = await deliveryExecutions.acquire(target);
       await deliveryExecutions.release({ executionId: held.id, leaseToken });
-    }, w.letGoDone(storyKey));
+    }, editTexts.letGoDone(storyKey));
   const close = (): void => setDoing(null);
   const button = (name: string, act: () => void) => (
     <button type="button" className="button" onClick={act}>
@@ -145,24 +145,26 @@ export function Steer({ execution, storyKey }: SteerProps) {
   );
   return (
     <>
-      {isMine ? button(w.letGo, () => void letGo()) : button(w.takeOver, () => setDoing('takeOver'))}
-      {checkpoint !== null && button(w.handOff, () => setDoing('handOff'))}
+      {isMine
+        ? button(editTexts.letGo, () => void letGo())
+        : button(editTexts.takeOver, () => setDoing('takeOver'))}
+      {checkpoint !== null && button(editTexts.handOff, () => setDoing('handOff'))}
       {doing === 'handOff' && (
-        <Dialog label={w.handOffTitle(storyKey)} onClose={close}>
+        <Dialog label={editTexts.handOffTitle(storyKey)} onClose={close}>
           <HandOff storyKey={storyKey} run={run} />
         </Dialog>
       )}
       {doing === 'takeOver' && (
-        <Dialog label={w.takeOverTitle(storyKey)} onClose={close}>
+        <Dialog label={editTexts.takeOverTitle(storyKey)} onClose={close}>
           <div className="dialog-body">
-            <h2>{w.takeOverTitle(storyKey)}</h2>
-            <p>{w.takeOverWhy(nameOf(lease.holder))}</p>
+            <h2>{editTexts.takeOverTitle(storyKey)}</h2>
+            <p>{editTexts.takeOverWhy(nameOf(lease.holder))}</p>
             <div className="dialog-foot">
               <button type="button" className="button" onClick={close}>
                 {t.cancel}
               </button>
               <button type="button" className="button" data-kind="stop" onClick={() => void takeOver()}>
-                {w.takeOver}
+                {editTexts.takeOver}
               </button>
             </div>
           </div>

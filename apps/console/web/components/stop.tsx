@@ -6,9 +6,9 @@ import { useRole } from '../data/roles.ts';
 import { awaitStop, forgetStop } from '../data/stops.ts';
 import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
-import { notify, reasonFor } from './notices.tsx';
+import { notify, errorText } from './notices.tsx';
 import { nameOf } from './people.tsx';
-import { useWriteOf } from './write.ts';
+import { useWriteCall } from './write.ts';
 
 interface StopProps {
   readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'stopRequested' | 'lease'>;
@@ -20,7 +20,7 @@ export function LiftStopButton({ execution, name }: StopProps) {
   const client = useClient();
   const { agent } = useIdentity();
   const { mayWrite } = useRole(execution.projectId);
-  const write = useWriteOf({ about: [['work'], ['story', name]], failed: t.stop.notLifted(name) });
+  const write = useWriteCall({ about: [['work'], ['story', name]], failed: t.stop.notLifted(name) });
   const [isBusy, setBusy] = useState(false);
   const { id: executionId, stopRequested } = execution;
   if (stopRequested === null || agent !== null || !mayWrite) return null;
@@ -67,7 +67,7 @@ export function StopButton({ execution, name }: StopProps) {
       ]);
     } catch (error) {
       forgetStop(executionId);
-      notify({ tone: 'bad', title: t.stop.failed(name), body: reasonFor(error) });
+      notify({ tone: 'bad', title: t.stop.failed(name), body: errorText(error) });
     }
     setBusy(false);
   };

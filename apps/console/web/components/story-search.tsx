@@ -5,7 +5,7 @@ import { type ResultOf, type Registry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 
 type Found = ResultOf<Registry['search']['find']>['items'];
-const fewestLetters = 2;
+const minQueryLength = 2;
 
 export function useFoundStories(projectId: string, text: string): Found {
   const { search } = useClient();
@@ -13,7 +13,7 @@ export function useFoundStories(projectId: string, text: string): Found {
   const { data = [] } = useQuery({
     queryKey: ['found', projectId, query],
     queryFn: async () => (await search.find({ query, projectId, kinds: ['story'], limit: 12 })).items,
-    enabled: query.length >= fewestLetters,
+    enabled: query.length >= minQueryLength,
     staleTime: 5_000,
   });
   return data;

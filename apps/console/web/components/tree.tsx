@@ -2,15 +2,15 @@
 import { type ReactNode } from 'react';
 import { type Lock } from '@muster/registry';
 
-interface Node {
+interface TreeNode {
   readonly name: string;
-  readonly children: Map<string, Node>;
+  readonly children: Map<string, TreeNode>;
   readonly locks: Lock[];
 }
 
-const nodeOf = (name: string): Node => ({ name, children: new Map(), locks: [] });
+const nodeOf = (name: string): TreeNode => ({ name, children: new Map(), locks: [] });
 
-function treeOf(locks: readonly Lock[]): Node {
+function treeOf(locks: readonly Lock[]): TreeNode {
   const root = nodeOf('');
   for (const lock of locks)
     for (const resource of lock.resources) {
@@ -26,10 +26,10 @@ function treeOf(locks: readonly Lock[]): Node {
   return root;
 }
 
-type Say = (lock: Lock) => ReactNode;
+type RenderLock = (lock: Lock) => ReactNode;
 
 /** A folder or file. Folders that contain only another folder share its line. */
-function Branch({ node, say }: { readonly node: Node; readonly say: Say }) {
+function TreeBranch({ node, say }: { readonly node: TreeNode; readonly say: RenderLock }) {
   let { name } = node;
   let shown = node;
   for (;;) {
@@ -45,7 +45,7 @@ function Branch({ node, say }: { readonly node: Node; readonly say: Say }) {
       {shown.children.size > 0 && (
         <ul>
           {[...shown.children.values()].map((child) => (
-            <Branch key={child.name} node={child} say={say} />
+            <TreeBranch key={child.name} node={child} say={say} />
           ))}
         </ul>
       )}
@@ -54,10 +54,16 @@ function Branch({ node, say }: { readonly node: Node; readonly say: Say }) {
 }
 
 /** Renders the tree. `say` renders the details of a lock next to its path, with a key. */
-export const Tree = ({ locks, say }: { readonly locks: readonly Lock[]; readonly say: Say }) => (
+export const ResourceTree = ({
+  locks,
+  say,
+}: {
+  readonly locks: readonly Lock[];
+  readonly say: RenderLock;
+}) => (
   <ul className="tree">
     {[...treeOf(locks).children.values()].map((node) => (
-      <Branch key={node.name} node={node} say={say} />
+      <TreeBranch key={node.name} node={node} say={say} />
     ))}
   </ul>
 );

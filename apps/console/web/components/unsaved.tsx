@@ -2,9 +2,9 @@
 import { useMemo, useRef, useState } from 'react';
 import { useConsole } from '../data/context.ts';
 import { type Draft, draftsOf } from '../data/drafts.ts';
-import { ago } from '../messages/index.ts';
-import { u } from '../messages/unsaved.ts';
-import { useAskBeforeLeaving } from './leaving.ts';
+import { timeAgo } from '../messages/index.ts';
+import { draftTexts } from '../messages/unsaved.ts';
+import { useLeaveConfirmation } from './leaving.ts';
 
 /** Returns the draft as it was when the component was mounted, with functions to change it. */
 export function useDraft(place: string) {
@@ -20,16 +20,16 @@ export function useDraft(place: string) {
 }
 
 /** Returns the text that remains in the field after `sent` was saved. */
-const restOf = (text: string, sent: string): string =>
+const unsavedRest = (text: string, sent: string): string =>
   text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;
 
 /** State of a new text, such as a comment or note, which is a draft until it is saved or discarded. */
-export function useNewText(place: string) {
+export function useNewTextDraft(place: string) {
   const { found, keep, clear } = useDraft(place);
   const [text, setText] = useState(found?.text ?? '');
   const latest = useRef(text);
   const isDirty = text.trim() !== '';
-  const askFirst = useAskBeforeLeaving(isDirty);
+  const askFirst = useLeaveConfirmation(isDirty);
   const change = (next: string): void => {
     latest.current = next;
     setText(next);
@@ -39,19 +39,25 @@ export function useNewText(place: string) {
   return {
     ...{ text, isDirty, askFirst, change },
     /** Removes the saved text, and keeps text that was typed since. */
-    saved: (sent: string) => change(restOf(latest.current, sent)),
+    saved: (sent: string) => change(unsavedRest(latest.current, sent)),
     restored: found !== undefined && text === found.text && (
-      <Restored draft={found} onDiscard={() => change('')} />
+      <DraftRestored draft={found} onDiscard={() => change('')} />
     ),
   };
 }
 
 /** Shows that a draft was restored. */
-export const Restored = ({ draft, onDiscard }: { readonly draft: Draft; readonly onDiscard: () => void }) => (
+export const DraftRestored = ({
+  draft,
+  onDiscard,
+}: {
+  readonly draft: Draft;
+  readonly onDiscard: () => void;
+}) => (
   <p className="draft-note" role="status">
-    {u.restored(ago(new Date(draft.at).toISOString()))}
+    {draftTexts.restored(timeAgo(new Date(draft.at).toISOString()))}
     <button type="button" className="button" data-kind="quiet" onClick={onDiscard}>
-      {u.discard}
+      {draftTexts.discard}
     </button>
   </p>
 );

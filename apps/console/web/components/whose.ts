@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 
-export interface Doer {
+export interface ActorOption {
   readonly id: string;
   readonly name: string;
 }
@@ -12,7 +12,7 @@ export interface Doer {
  * Lists the options by name. A chosen actor who is not among them, such as a former member, is added with the
  * given name.
  */
-export function useDoers(chosen: string | undefined, nameOfChosen: string): readonly Doer[] {
+export function useActorOptions(chosen: string | undefined, nameOfChosen: string): readonly ActorOption[] {
   const client = useClient();
   const members = useQuery(membersQuery(client)).data ?? [];
   const agents = useQuery(agentsQuery(client)).data ?? [];
@@ -24,7 +24,7 @@ export function useDoers(chosen: string | undefined, nameOfChosen: string): read
 }
 
 /** Returns the id by which activity is filtered: the agent's or the member's; undefined for the system. */
-export const doerId = (actor: {
+export const actorOptionId = (actor: {
   readonly memberId: string | null;
   readonly agentId: string | null;
 }): string | undefined => actor.agentId ?? actor.memberId ?? undefined;

@@ -1,9 +1,9 @@
-import { w } from '../messages/story.ts';
-import { useWriteOf, type Write } from './write.ts';
+import { editTexts } from '../messages/story.ts';
+import { useWriteCall, type WriteCall } from './write.ts';
 
 /** Returns a function that performs a write about work and then refetches that work. */
-export const useWorkWrite = (storyKey: string | null): Write =>
-  useWriteOf({
+export const useWorkWrite = (storyKey: string | null): WriteCall =>
+  useWriteCall({
     about: [['work'], ...(storyKey === null ? [] : [['story', storyKey]])],
-    failed: w.notDone,
+    failed: editTexts.notDone,
   });

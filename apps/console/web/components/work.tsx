@@ -3,7 +3,7 @@ import { type ExecutionState } from '@muster/registry';
 import { t } from '../messages/index.ts';
 import { Icon } from './icons.tsx';
 
-const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' | 'none'> = {
+const toneByState: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' | 'none'> = {
   leased: 'live',
   waiting_input: 'wait',
   stalled: 'bad',
@@ -14,10 +14,10 @@ const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | 'look' |
 };
 
 /** Returns true if work that was sent back is waiting for a holder. */
-const needsSomebody = (state: ExecutionState, needsRework: boolean): boolean =>
+const needsHolder = (state: ExecutionState, needsRework: boolean): boolean =>
   needsRework && state !== 'leased';
 export const toneFor = (state: ExecutionState, needsRework: boolean) =>
-  needsSomebody(state, needsRework) ? 'bad' : toneOf[state];
+  needsHolder(state, needsRework) ? 'bad' : toneByState[state];
 
 export const WorkState = ({
   state,
@@ -36,7 +36,7 @@ export const WorkState = ({
         {state === 'available' ? t.stop.done : t.stop.waits}
       </span>
     );
-  const isRework = needsSomebody(state, needsRework);
+  const isRework = needsHolder(state, needsRework);
   const tone = toneFor(state, needsRework);
   return (
     <span className="state" data-tone={tone}>

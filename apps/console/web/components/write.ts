@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { isRefusal } from '@muster/client';
-import { notify, reasonFor } from './notices.tsx';
+import { notify, errorText } from './notices.tsx';
 
 /** Performs a write. Returns true on success; otherwise it has shown the reason. */
-export type Write = (work: () => Promise<unknown>, done?: string) => Promise<boolean>;
+export type WriteCall = (work: () => Promise<unknown>, done?: string) => Promise<boolean>;
 
 interface WriteOptions {
   /** Keys of the queries that are refetched afterwards, even if the write failed. */
@@ -13,7 +13,7 @@ interface WriteOptions {
   readonly met?: string;
 }
 
-export function useWriteOf({ about, failed, met }: WriteOptions): Write {
+export function useWriteCall({ about, failed, met }: WriteOptions): WriteCall {
   const queries = useQueryClient();
   return async (work, done) => {
     let isDone = false;
@@ -23,7 +23,7 @@ export function useWriteOf({ about, failed, met }: WriteOptions): Write {
       if (done !== undefined) notify({ tone: 'good', title: done });
     } catch (error) {
       const isMet = met !== undefined && isRefusal(error, 'version_mismatch');
-      notify({ tone: 'bad', title: failed, body: isMet ? met : reasonFor(error) });
+      notify({ tone: 'bad', title: failed, body: isMet ? met : errorText(error) });
     }
     await Promise.all(about.map((queryKey) => queries.invalidateQueries({ queryKey })));
     return isDone;

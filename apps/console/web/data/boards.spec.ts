@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Client, MusterError, NotFoundError } from '@muster/client';
 import { type Event, type StoryCard } from '@muster/registry';
 import { Board, Boards } from './boards.ts';
-import { staleBy } from './stale.ts';
+import { staleKeys } from './stale.ts';
 
 const card = (id: string) => ({ id, key: `WEB-${id}`, title: id, rank: id, columnId: 'c', version: 1 });
 const refused = { code: 'not_found', message: 'No.', status: 404, requestId: 'r', details: {} } as const;
@@ -79,7 +79,7 @@ describe('a board that is read anew', () => {
       boards.hear(event);
       await pass(0);
       expect(shown(board)).toEqual(['ready', true, '12']);
-      expect(staleBy(event)).toEqual(expect.arrayContaining([['story'], ['work'], ['reviews']]));
+      expect(staleKeys(event)).toEqual(expect.arrayContaining([['story'], ['work'], ['reviews']]));
     },
   );
 

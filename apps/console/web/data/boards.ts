@@ -3,12 +3,12 @@ import { type Client, isRefusal } from '@muster/client';
 import { type Event, type Story, type StoryCard } from '@muster/registry';
 import { type BoardLoader, createBoardLoader } from './board-loader.ts';
 import { CardStore } from './card-store.ts';
-import { neighbourOf, type Place } from './lanes.ts';
-import { endsHoldings } from './stale.ts';
+import { neighbourOf, type CardPlace } from './lanes.ts';
+import { endsLeasesAndAssignments } from './stale.ts';
 
 export { type BoardView } from './card-store.ts';
 
-export type Changed =
+export type ChangeOutcome =
   | { readonly type: 'changed'; readonly warnings?: readonly string[] }
   /** Someone else wrote the same field first. */
   | { readonly type: 'met'; readonly theirs: StoryCard }
@@ -43,7 +43,7 @@ export class Board {
   }
 
   /** Shows the card in its new place immediately, and back in its old one if the move is refused. */
-  async move(id: string, place: Place, known = this.card(id)): Promise<Changed> {
+  async move(id: string, place: CardPlace, known = this.card(id)): Promise<ChangeOutcome> {
     if (known === undefined) return { type: 'refused', error: undefined };
     this.preview(id, place);
     const { columnId } = place;
@@ -72,7 +72,7 @@ export class Board {
     this.#store.adopt(story);
   }
 
-  setPriority(card: StoryCard, priority: StoryCard['priority']): Promise<Changed> {
+  setPriority(card: StoryCard, priority: StoryCard['priority']): Promise<ChangeOutcome> {
     this.#store.patch(card.id, { priority });
     return this.#writeCard(
       card,
@@ -82,7 +82,7 @@ export class Board {
   }
 
   /** Sets the assigned member or agent, or neither; the other one stays. */
-  async assign(card: StoryCard, who: Partial<StoryCard['assignees']>): Promise<Changed> {
+  async assign(card: StoryCard, who: Partial<StoryCard['assignees']>): Promise<ChangeOutcome> {
     const { id, assignees } = card;
     this.#store.patch(id, { assignees: { ...assignees, ...who } });
     const changed = await this.#writeCard(card, async () => {
@@ -107,7 +107,7 @@ export class Board {
       expectedVersion: number,
     ) => Promise<{ story?: Story; warnings?: readonly { readonly message: string }[] }>,
     isUntouched: (theirs: StoryCard) => boolean = () => false,
-  ): Promise<Changed> {
+  ): Promise<ChangeOutcome> {
     this.#store.pending.add(id);
     try {
       const { story, warnings } = await call(version).catch(async (error: unknown) => {
@@ -151,7 +151,7 @@ export class Boards {
   }
 
   hear(event: Event): void {
-    if (endsHoldings(event)) this.resync();
+    if (endsLeasesAndAssignments(event)) this.resync();
     for (const board of this.open.values()) {
       const { project } = board.view();
       // Before it is known which project it is, the read that is under way may be older than the event.

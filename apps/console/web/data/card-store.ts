@@ -1,7 +1,7 @@
 /** The visible state of a board: the server's cards, with pending moves applied. */
 import { type BoardColumn, type Project, type Story, type StoryCard } from '@muster/registry';
 import { Cards } from './cards.ts';
-import { type Lane, movedLanes, type Place, standingLanes } from './lanes.ts';
+import { type Lane, lanesWithMoves, type CardPlace, confirmedLanes } from './lanes.ts';
 
 export interface BoardView {
   readonly state: 'loading' | 'ready' | 'failed';
@@ -29,7 +29,7 @@ export class CardStore {
   /** Ids of cards with writes whose response has not arrived. */
   readonly pending = new Set<string>();
   readonly cards = new Cards(() => (this.#isDirty = true));
-  readonly #moves = new Map<string, Place>();
+  readonly #moves = new Map<string, CardPlace>();
   readonly #watchers = new Set<() => void>();
   #columns: readonly BoardColumn[] = [];
   /** Cards or columns changed since they were last sorted into lanes. */
@@ -48,9 +48,9 @@ export class CardStore {
 
   show(changes: Partial<BoardView> = {}): void {
     const { standing: before, lanes: shown } = this.#view;
-    const standing = this.#isDirty ? standingLanes(this.#columns, this.cards.all(), before) : before;
+    const standing = this.#isDirty ? confirmedLanes(this.#columns, this.cards.all(), before) : before;
     this.#isDirty = false;
-    const lanes = movedLanes(standing, this.cards.all(), this.#moves, shown);
+    const lanes = lanesWithMoves(standing, this.cards.all(), this.#moves, shown);
     this.#view = { ...this.#view, ...changes, standing, lanes };
     for (const onChange of this.#watchers) onChange();
   }
@@ -76,7 +76,7 @@ export class CardStore {
   }
 
   /** Shows a card in another place; null ends that. */
-  readonly preview = (id: string, place: Place | null): void => {
+  readonly preview = (id: string, place: CardPlace | null): void => {
     if (place === null) this.#moves.delete(id);
     else this.#moves.set(id, place);
     this.show();

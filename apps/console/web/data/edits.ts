@@ -9,7 +9,7 @@ import { isRefusal } from '@muster/client';
  * An edit conflict: one's own change, and the record as someone else saved it, where both changed the same
  * field.
  */
-export interface Meeting<Shown> {
+export interface EditConflict<Shown> {
   readonly mine: Partial<Shown>;
   readonly theirs: Shown;
 }
@@ -17,7 +17,7 @@ export interface Meeting<Shown> {
 export interface Edits<Shown> {
   /** The record with pending changes applied. */
   readonly shown: Shown;
-  readonly meetings: Readonly<Partial<Record<keyof Shown, Meeting<Shown>>>>;
+  readonly meetings: Readonly<Partial<Record<keyof Shown, EditConflict<Shown>>>>;
   /**
    * Saves a change and returns true on success. `base` is the record that the edit started from, by default
    * the one that is shown. After a conflict it is their version, so that saving again overwrites only what
@@ -28,35 +28,35 @@ export interface Edits<Shown> {
   readonly keepTheirs: (...fields: readonly (keyof Shown)[]) => void;
 }
 
-interface Calls<Shown> {
+interface EditCalls<Shown> {
   readonly read: () => Promise<Shown>;
   readonly write: (patch: Partial<Shown>, expectedVersion: number) => Promise<unknown>;
   /** Called after each attempted write, to refetch everything that shows the record. */
   readonly after: () => Promise<unknown>;
   readonly onFailure: (error: unknown) => void;
   /** Called for a conflict that cannot be shown because the page was left. */
-  readonly onUnseen: (meeting: Meeting<Shown>, saveMine: () => void) => void;
+  readonly onUnseen: (meeting: EditConflict<Shown>, saveMine: () => void) => void;
 }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** Returns true if any of the fields has a value that neither the base nor our own writes contain. */
-const isMet = <Shown>(
+const isConflict = <Shown>(
   theirs: Shown,
   fields: readonly (keyof Shown)[],
   ours: readonly Partial<Shown>[],
 ): boolean => fields.some((field) => ours.every((one) => !isSame(theirs[field], one[field])));
 
-const without = <Fields extends object>(all: Fields, isOut: (field: keyof Fields) => boolean): Fields =>
+const withoutFields = <Fields extends object>(all: Fields, isOut: (field: keyof Fields) => boolean): Fields =>
   Object.fromEntries(Object.entries(all).filter(([field]) => !isOut(field as keyof Fields))) as Fields;
 
 export function useEdits<Shown extends { readonly version: number }>(
   record: Shown,
-  calls: Calls<Shown>,
+  calls: EditCalls<Shown>,
 ): Edits<Shown> {
   type Field = keyof Shown;
   const [pending, setPending] = useState<Partial<Shown>>({});
-  type Meetings = Partial<Record<Field, Meeting<Shown>>>;
+  type Meetings = Partial<Record<Field, EditConflict<Shown>>>;
   const [meetings, setMeetings] = useState<Meetings>({} as Meetings);
   /** Values saved here. Finding them on the server is not a conflict. */
   const own = useRef<Partial<Shown>>({});
@@ -72,7 +72,7 @@ export function useEdits<Shown extends { readonly version: number }>(
   latest.current = calls;
 
   const drop = (fields: readonly Field[]): void =>
-    setMeetings((last) => without(last, (field) => fields.includes(field)));
+    setMeetings((last) => withoutFields(last, (field) => fields.includes(field)));
 
   const write = async (patch: Partial<Shown>, base: Shown): Promise<boolean> => {
     const { read, write: call, after, onFailure, onUnseen } = latest.current;
@@ -87,7 +87,7 @@ export function useEdits<Shown extends { readonly version: number }>(
         } catch (error) {
           if (!isRefusal(error, 'version_mismatch')) throw error;
           const theirs = await read();
-          if (isMet(theirs, fields, [base, patch, own.current])) {
+          if (isConflict(theirs, fields, [base, patch, own.current])) {
             const meeting = { mine: patch, theirs };
             if (isGone.current) onUnseen(meeting, () => void write(patch, theirs));
             setMeetings((last) => ({
@@ -105,7 +105,7 @@ export function useEdits<Shown extends { readonly version: number }>(
     }
     await after();
     // Keep changes that were typed since, because they are still pending.
-    setPending((last) => without(last, (field) => last[field] === patch[field]));
+    setPending((last) => withoutFields(last, (field) => last[field] === patch[field]));
     return isSaved;
   };
 

@@ -6,9 +6,9 @@ import { widestOf } from '../settings/rights.ts';
 import { useClient, useIdentity } from './context.ts';
 import { inboxQuery, unreadQuery } from './queries.ts';
 
-type Ids = readonly string[];
+type NotificationIds = readonly string[];
 
-export function useMarkRead(): (notificationIds: Ids) => Promise<void> {
+export function useMarkRead(): (notificationIds: NotificationIds) => Promise<void> {
   const client = useClient();
   const queries = useQueryClient();
   return async (notificationIds) => {

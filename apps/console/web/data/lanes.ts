@@ -2,7 +2,7 @@
 import { type BoardColumn, type StoryCard } from '@muster/registry';
 
 /** A position before a card, or at the end of a column if `beforeId` is null. */
-export interface Place {
+export interface CardPlace {
   readonly columnId: string;
   readonly beforeId: string | null;
 }
@@ -16,7 +16,7 @@ const byRank = (one: StoryCard, other: StoryCard): number =>
   one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : one.id < other.id ? -1 : 1;
 
 /** Returns the previous object if the column still has the same cards, so that it is not rendered again. */
-function kept(column: BoardColumn, cards: readonly StoryCard[], before: readonly Lane[]): Lane {
+function reuseLane(column: BoardColumn, cards: readonly StoryCard[], before: readonly Lane[]): Lane {
   const last = before.find((lane) => lane.column.id === column.id);
   const isSame =
     last?.column === column &&
@@ -26,21 +26,21 @@ function kept(column: BoardColumn, cards: readonly StoryCard[], before: readonly
 }
 
 /** Sorts the cards into their columns in the server's order. Unchanged columns keep their object. */
-export function standingLanes(
+export function confirmedLanes(
   columns: readonly BoardColumn[],
   cards: ReadonlyMap<string, StoryCard>,
   before: readonly Lane[] = [],
 ): Lane[] {
   const byColumn = new Map<string, StoryCard[]>(columns.map(({ id }) => [id, []]));
   for (const card of cards.values()) if (card.columnId !== null) byColumn.get(card.columnId)?.push(card);
-  return columns.map((column) => kept(column, (byColumn.get(column.id) ?? []).sort(byRank), before));
+  return columns.map((column) => reuseLane(column, (byColumn.get(column.id) ?? []).sort(byRank), before));
 }
 
 /** Applies pending moves. Only the columns that a card leaves or enters get a new object. */
-export function movedLanes(
+export function lanesWithMoves(
   standing: readonly Lane[],
   cards: ReadonlyMap<string, StoryCard>,
-  moves: ReadonlyMap<string, Place>,
+  moves: ReadonlyMap<string, CardPlace>,
   before: readonly Lane[] = [],
 ): readonly Lane[] {
   if (moves.size === 0) return standing;
@@ -56,14 +56,14 @@ export function movedLanes(
       const at = beforeId === null ? -1 : list.findIndex((one) => one.id === beforeId);
       list.splice(at < 0 ? list.length : at, 0, card);
     }
-    return kept(column, list, before);
+    return reuseLane(column, list, before);
   });
 }
 
 /** Returns a move's parameters: the card that follows, or the last card of the column. */
 export function neighbourOf(
   lane: readonly StoryCard[],
-  { beforeId }: Place,
+  { beforeId }: CardPlace,
   movedId: string,
 ): { readonly beforeStoryId?: string; readonly afterStoryId?: string } {
   if (beforeId !== null) return { beforeStoryId: beforeId };

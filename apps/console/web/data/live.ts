@@ -6,16 +6,16 @@
 import { isRefusal, type Streamed, UnauthorizedError } from '@muster/client';
 import { type Event } from '@muster/registry';
 import { type Session } from './session.ts';
-import { timeNow } from './time.ts';
+import { serverNow } from './time.ts';
 import { takeTurns } from './turns.ts';
 
-export type Wire =
+export type Connection =
   | { readonly state: 'opening' | 'live' }
   | { readonly state: 'lost'; readonly since: number }
   /** The member already has the maximum number of streams, in other browsers. */
   | { readonly state: 'crowded' };
 
-export interface Heard {
+export interface StreamHandlers {
   readonly event: (event: Event) => void;
   /** Called after events were missed that are no longer stored; everything on the page must be refetched. */
   readonly resync: () => void;
@@ -28,49 +28,49 @@ export interface Heard {
   readonly signedOut: () => Promise<boolean>;
 }
 
-export interface Live {
-  readonly wire: () => Wire;
+export interface LiveConnection {
+  readonly wire: () => Connection;
   readonly subscribe: (changed: () => void) => () => void;
   readonly stop: () => void;
 }
 
 /** Messages between windows. */
-type Told =
+type WindowMessage =
   | { readonly type: 'streamed'; readonly streamed: Streamed }
   /** From the window with the stream: its connection state. */
-  | { readonly type: 'wire'; readonly wire: Wire }
+  | { readonly type: 'wire'; readonly wire: Connection }
   /** From another window: a request for the connection state. */
   | { readonly type: 'asked' }
   /** The API rejected the credentials: each window checks whether the session has ended. */
   | { readonly type: 'unknown' };
 
 /** Delay before a stream that ended is opened again. */
-const againMillis = 2_000;
+const reconnectDelayMs = 2_000;
 /** Delay before a window whose stream was replaced takes a place from another window again. */
-const replacedMillis = 60_000;
+const replacedDelayMs = 60_000;
 /**
  * Interval at which a visible window checks that the one with the stream is alive, and the timeout for its
  * response.
  */
-const askMillis = 20_000;
-const answerMillis = 8_000;
+const leaderCheckMs = 20_000;
+const leaderTimeoutMs = 8_000;
 
 /** The shared state and functions of this window, whether it reads the stream or gets messages. */
-interface Station {
+interface WindowState {
   readonly session: Session;
-  readonly heard: Heard;
-  wire: Wire;
+  readonly heard: StreamHandlers;
+  wire: Connection;
   /** The cursor of the last received event. */
   cursor: string;
   /** True if this window reads the stream. */
   isMine: boolean;
-  readonly tell: (told: Told) => void;
-  readonly become: (next: Wire) => void;
+  readonly tell: (told: WindowMessage) => void;
+  readonly become: (next: Connection) => void;
   /** Resolves to true if the session has ended for good; then everything is stopped. */
   readonly isOver: () => Promise<boolean>;
 }
 
-export function startLive(session: Session, heard: Heard): Live {
+export function startLive(session: Session, heard: StreamHandlers): LiveConnection {
   const name = `muster.stream.${session.audience}`;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -82,10 +82,10 @@ export function startLive(session: Session, heard: Heard): Live {
     clearInterval(asking);
     channel.close();
   };
-  const tell = (told: Told): void => {
+  const tell = (told: WindowMessage): void => {
     if (!signal.aborted) channel.postMessage(told);
   };
-  const station: Station = {
+  const station: WindowState = {
     ...{ session, heard, tell, cursor: session.cursor },
     wire: { state: 'opening' },
     isMine: false,
@@ -116,10 +116,10 @@ export function startLive(session: Session, heard: Heard): Live {
     },
     { signal },
   );
-  const asking = setInterval(askIfSeen, askMillis);
+  const asking = setInterval(askIfSeen, leaderCheckMs);
   const turns = takeTurns(name, signal, async (turn) => {
     follower.rest();
-    await lead(station, turn);
+    await readStreamAsLeader(station, turn);
     if (!signal.aborted) follower.comeBack();
   });
   follower.ask();
@@ -134,7 +134,7 @@ export function startLive(session: Session, heard: Heard): Live {
   };
 }
 
-function hear(streamed: Streamed, { event, resync, notification, unread }: Heard): void {
+function handleStreamed(streamed: Streamed, { event, resync, notification, unread }: StreamHandlers): void {
   if (streamed.type === 'event') event(streamed.event);
   else if (streamed.type === 'resync') resync();
   else if (streamed.type === 'notification') notification();
@@ -142,48 +142,48 @@ function hear(streamed: Streamed, { event, resync, notification, unread }: Heard
 }
 
 /** Reads the stream in this window until the signal aborts. */
-async function lead(station: Station, signal: AbortSignal): Promise<void> {
+async function readStreamAsLeader(station: WindowState, signal: AbortSignal): Promise<void> {
   const { tell, become, isOver } = station;
   station.isMine = true;
   // Answer windows that are waiting for the connection state.
   tell({ type: 'wire', wire: station.wire });
   while (!signal.aborted) {
     try {
-      await hearStream(station, signal);
+      await readStream(station, signal);
     } catch (error) {
       if (error instanceof UnauthorizedError) {
         tell({ type: 'unknown' });
-        become({ state: 'lost', since: timeNow() });
+        become({ state: 'lost', since: serverNow() });
         if (await isOver()) return;
       }
       const isReplaced = isRefusal(error, 'stream_replaced');
-      become(isReplaced ? { state: 'crowded' } : { state: 'lost', since: timeNow() });
-      await new Promise((resolve) => setTimeout(resolve, isReplaced ? replacedMillis : againMillis));
+      become(isReplaced ? { state: 'crowded' } : { state: 'lost', since: serverNow() });
+      await new Promise((resolve) => setTimeout(resolve, isReplaced ? replacedDelayMs : reconnectDelayMs));
     }
   }
   station.isMine = false;
 }
 
-async function hearStream(station: Station, signal: AbortSignal): Promise<void> {
+async function readStream(station: WindowState, signal: AbortSignal): Promise<void> {
   const { session, heard, tell, become, cursor } = station;
   const wish = {
     ...{ after: cursor, signal },
     onOpen: () => become({ state: 'live' }),
     onRetry: (failure: unknown) =>
       become(
-        isRefusal(failure, 'too_many_waiting') ? { state: 'crowded' } : { state: 'lost', since: timeNow() },
+        isRefusal(failure, 'too_many_waiting') ? { state: 'crowded' } : { state: 'lost', since: serverNow() },
       ),
   };
   for await (const streamed of session.stream(wish)) {
     tell({ type: 'streamed', streamed });
     if (streamed.type === 'event') station.cursor = streamed.event.cursor;
-    hear(streamed, heard);
+    handleStreamed(streamed, heard);
   }
 }
 
 interface Follower {
   /** Handles a message from another window. */
-  readonly hear: (message: MessageEvent<Told>) => void;
+  readonly hear: (message: MessageEvent<WindowMessage>) => void;
   /**
    * Asks the window with the stream for its state. If it does not respond, this window takes over the stream.
    */
@@ -195,7 +195,7 @@ interface Follower {
 }
 
 /** Creates the part of a window that receives messages while another window reads the stream. */
-function createFollower(station: Station, takeTurn: () => void): Follower {
+function createFollower(station: WindowState, takeTurn: () => void): Follower {
   const { heard, tell, become, isOver } = station;
   /** True if the events from before this window listened have been fetched. */
   let isCaughtUp = false;
@@ -206,17 +206,17 @@ function createFollower(station: Station, takeTurn: () => void): Follower {
     if (station.isMine) return;
     tell({ type: 'asked' });
     rest();
-    unanswered = setTimeout(takeTurn, answerMillis);
+    unanswered = setTimeout(takeTurn, leaderTimeoutMs);
   };
 
   /** Fetches missed events; later ones arrive as messages. */
   const catchUp = async (): Promise<void> => {
-    const cursor = await hearMissed(station);
+    const cursor = await fetchMissedEvents(station);
     if (station.isMine) return;
     station.cursor = cursor;
     isCaughtUp = true;
   };
-  const hearWire = async (theirs: Wire): Promise<void> => {
+  const hearWire = async (theirs: Connection): Promise<void> => {
     if (!isCaughtUp)
       await (catching ??= catchUp().finally(() => {
         catching = undefined;
@@ -242,10 +242,10 @@ function createFollower(station: Station, takeTurn: () => void): Follower {
         // If fetching missed events fails, it is repeated at the next message.
         hearWire(told.wire).catch((error: unknown) => {
           if (error instanceof UnauthorizedError) void isOver();
-          else become({ state: 'lost', since: timeNow() });
+          else become({ state: 'lost', since: serverNow() });
         });
       else {
-        hear(told.streamed, heard);
+        handleStreamed(told.streamed, heard);
         if (told.streamed.type === 'event' && isCaughtUp) station.cursor = told.streamed.event.cursor;
       }
     },
@@ -253,7 +253,7 @@ function createFollower(station: Station, takeTurn: () => void): Follower {
 }
 
 /** Fetches the events after the station's cursor, and returns the last cursor. */
-async function hearMissed({ session, heard, cursor }: Station): Promise<string> {
+async function fetchMissedEvents({ session, heard, cursor }: WindowState): Promise<string> {
   const { events } = session.client;
   let after = cursor;
   try {

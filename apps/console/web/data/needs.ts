@@ -4,7 +4,7 @@ import { type Notification } from '@muster/registry';
 type Kind = Notification['kind'];
 
 /** Kinds that appear only as notifications. The others also appear as a review, an offer or stalled work. */
-const toldAlone: ReadonlySet<Kind> = new Set<Kind>([
+const onlyNotified: ReadonlySet<Kind> = new Set<Kind>([
   'mention',
   'access_requested',
   'seat_limit',
@@ -12,10 +12,10 @@ const toldAlone: ReadonlySet<Kind> = new Set<Kind>([
   'forge_failing',
   'merge_reverted',
 ]);
-const seenElsewhere: ReadonlySet<Kind> = new Set<Kind>(['review_requested', 'handoff', 'lease_expired']);
+const alsoListed: ReadonlySet<Kind> = new Set<Kind>(['review_requested', 'handoff', 'lease_expired']);
 
 export const needsAnswer = ({ kind }: Pick<Notification, 'kind'>): boolean =>
-  toldAlone.has(kind) || seenElsewhere.has(kind);
+  onlyNotified.has(kind) || alsoListed.has(kind);
 
-export const isToldAlone = ({ kind, readAt }: Notification): boolean =>
-  readAt === null && toldAlone.has(kind);
+export const isOnlyNotified = ({ kind, readAt }: Notification): boolean =>
+  readAt === null && onlyNotified.has(kind);

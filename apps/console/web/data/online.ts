@@ -1,14 +1,14 @@
 /** Tracks since when the browser has been offline. */
 import { useSyncExternalStore } from 'react';
-import { timeNow } from './time.ts';
+import { serverNow } from './time.ts';
 
-let offlineSince = navigator.onLine ? null : timeNow();
+let offlineSince = navigator.onLine ? null : serverNow();
 const watchers = new Set<() => void>();
 const change = (since: number | null): void => {
   offlineSince = since;
   for (const changed of watchers) changed();
 };
-addEventListener('offline', () => change(timeNow()));
+addEventListener('offline', () => change(serverNow()));
 addEventListener('online', () => change(null));
 
 const subscribe = (changed: () => void): (() => void) => {

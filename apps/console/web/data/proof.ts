@@ -37,7 +37,7 @@ async function askUntil(
   }
 }
 
-let proving: Promise<boolean> | undefined;
+let pendingProof: Promise<boolean> | undefined;
 
 async function waitForProof(): Promise<boolean> {
   const before = await askSignIn();
@@ -45,7 +45,7 @@ async function waitForProof(): Promise<boolean> {
   return askUntil('proof', before, ({ session }) => session.provenAt !== before.session.provenAt);
 }
 
-let renewing: Promise<boolean> | undefined;
+let pendingRenewal: Promise<boolean> | undefined;
 const waiting = new Set<() => void>();
 
 async function waitForSignIn(before: SignedIn): Promise<boolean> {
@@ -57,8 +57,8 @@ async function waitForSignIn(before: SignedIn): Promise<boolean> {
 
 /** Asks the person to sign in again; false if they declined. Calls that wait at the same time ask once. */
 export const signInAgain = (before: SignedIn): Promise<boolean> =>
-  (renewing ??= waitForSignIn(before).finally(() => {
-    renewing = undefined;
+  (pendingRenewal ??= waitForSignIn(before).finally(() => {
+    pendingRenewal = undefined;
   }));
 
 /** Asks the person to sign in. If they decline, waits until another call's question was accepted. */
@@ -68,22 +68,22 @@ export async function untilSignedIn(before: SignedIn): Promise<void> {
 }
 
 /** Notifies the waiting window that the person has signed in. */
-export function sayProven(): void {
+export function announceSignIn(): void {
   const channel = new BroadcastChannel(channelName);
   channel.postMessage('proven');
   channel.close();
 }
 
 /** Repeats a call after its caller has signed in again. `signedIn` is null for a token, which cannot. */
-export const signingIn =
+export const withSignInAgain =
   (transport: Transport, signedIn: SignedIn | null): Transport =>
   async (operation, params, options) => {
     try {
       return await transport(operation, params, options);
     } catch (error) {
       const isAgain = isRefusal(error, 'proof_needed')
-        ? await (proving ??= waitForProof().finally(() => {
-            proving = undefined;
+        ? await (pendingProof ??= waitForProof().finally(() => {
+            pendingProof = undefined;
           }))
         : signedIn !== null &&
           error instanceof UnauthorizedError &&

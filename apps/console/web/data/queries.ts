@@ -82,7 +82,7 @@ export const timelineQuery = (
     },
   });
 
-const underWay = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
+const activeStates = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
 
 /**
  * Fetches work with a holder, an expired lease or an offer. It is polled for lease times, because renewals
@@ -91,7 +91,8 @@ const underWay = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
 export const workQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'under-way'],
-    queryFn: async () => (await client.deliveryExecutions.list({ state: [...underWay], limit: 200 })).items,
+    queryFn: async () =>
+      (await client.deliveryExecutions.list({ state: [...activeStates], limit: 200 })).items,
     refetchInterval: 30_000,
   });
 

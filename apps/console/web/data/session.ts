@@ -10,9 +10,9 @@ import {
   UnauthorizedError,
 } from '@muster/client';
 import { type Registry, type ResultOf } from '@muster/registry';
-import { signingIn } from './proof.ts';
+import { withSignInAgain } from './proof.ts';
 import { askSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
-import { hearTime } from './time.ts';
+import { setServerTime } from './time.ts';
 import { resendableFetch } from './unanswered.ts';
 
 export type Identity = ResultOf<Registry['session']['identity']>;
@@ -20,7 +20,7 @@ export type Identity = ResultOf<Registry['session']['identity']>;
 export interface Session {
   readonly identity: Identity;
   readonly client: Client;
-  readonly stream: (options: StreamWish) => AsyncGenerator<Streamed, void, undefined>;
+  readonly stream: (options: StreamOptions) => AsyncGenerator<Streamed, void, undefined>;
   /**
    * Cursor from just before the identity was loaded. Events after it cover everything that was fetched since.
    */
@@ -33,14 +33,14 @@ export interface Session {
   readonly audience: string;
 }
 
-interface StreamWish {
+interface StreamOptions {
   readonly after: string;
   readonly signal: AbortSignal;
   readonly onOpen: () => void;
   readonly onRetry: (failure: unknown) => void;
 }
 
-export type Entered =
+export type SessionState =
   | { readonly state: 'inside'; readonly session: Session }
   /** No one is signed in. */
   | { readonly state: 'outside' }
@@ -54,7 +54,7 @@ const baseUrl = globalThis.location.origin;
 const forSeconds = 20;
 
 /** Opens a session with the browser's cookie. Throws if no response arrives. */
-export async function enter(): Promise<Entered> {
+export async function openSessionByCookie(): Promise<SessionState> {
   const signedIn = await askSignIn();
   if (signedIn === 'absent') return { state: 'by-token' };
   if (signedIn === 'outside') return { state: 'outside' };
@@ -82,11 +82,11 @@ export const openByToken = (token: string): Promise<Session | undefined> =>
   });
 
 async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<Session> {
-  const client = createClient(signingIn(retrying(httpTransport(http), { forSeconds }), signedIn));
+  const client = createClient(withSignInAgain(retrying(httpTransport(http), { forSeconds }), signedIn));
   const asked = Date.now();
   const [identity, { cursor }] = await Promise.all([
     client.session.identity().then((answer) => {
-      hearTime(answer.serverTime, asked, Date.now());
+      setServerTime(answer.serverTime, asked, Date.now());
       return answer;
     }),
     client.events.list({ after: 'latest', limit: 1 }),

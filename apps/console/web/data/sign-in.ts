@@ -20,7 +20,7 @@ export interface SignedIn {
 }
 
 /** Delay before a retry. A network change aborts requests in progress. */
-const againMillis = 300;
+const retryDelayMs = 300;
 
 /**
  * Fetches the current sign-in. Returns `absent` if the installation has no sign-in, and `outside` if no one
@@ -30,7 +30,7 @@ export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outsi
   const answer = await resendableFetch('/auth/session', { headers: { accept: 'application/json' } }).catch(
     async (error: unknown) => {
       if (tries === 1) throw error;
-      await new Promise((resolve) => setTimeout(resolve, againMillis));
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
     },
   );
   if (answer === undefined) return askSignIn(tries - 1);
@@ -44,7 +44,7 @@ export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outsi
  * Returns true if the same person is still signed in and in the organization. Signing in again changes the
  * cookie while calls are in progress. Without a response it assumes true.
  */
-export async function isStillIn(accountId: string, organizationId: string): Promise<boolean> {
+export async function isStillSignedIn(accountId: string, organizationId: string): Promise<boolean> {
   const now = await askSignIn().catch(() => null);
   if (now === null) return true;
   return (

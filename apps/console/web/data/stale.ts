@@ -2,7 +2,7 @@
 import { type Event } from '@muster/registry';
 
 /** Subjects that the settings show. */
-const settingsAbout: ReadonlySet<string> = new Set([
+const settingsSubjects: ReadonlySet<string> = new Set([
   ...['org', 'policy', 'member', 'invitation', 'team', 'access', 'seats', 'agent', 'webhook', 'forge'],
   ...['prompt', 'contract', 'column', 'columns', 'project', 'import'],
 ]);
@@ -13,19 +13,19 @@ export type Key = readonly (string | null)[];
  * Returns true if the event ends a member's or agent's leases and assignments. No separate events are emitted
  * for each story.
  */
-export const endsHoldings = ({ kind }: Pick<Event, 'kind'>): boolean =>
+export const endsLeasesAndAssignments = ({ kind }: Pick<Event, 'kind'>): boolean =>
   ['member.removed', 'member.departed', 'agent.retired'].includes(kind);
 
-export function staleBy({ kind, subject }: Event): Key[] {
+export function staleKeys({ kind, subject }: Event): Key[] {
   const [about = ''] = kind.split('.');
   const keys: Key[] = [['activity']];
-  if (settingsAbout.has(about)) keys.push(['settings']);
+  if (settingsSubjects.has(about)) keys.push(['settings']);
   if (about === 'org') keys.push(['org']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);
   if (['epic', 'group', 'import'].includes(about) || kind === 'story.statusChanged') keys.push(['epics']);
-  if (endsHoldings({ kind })) keys.push(['story'], ['work'], ['reviews']);
+  if (endsLeasesAndAssignments({ kind })) keys.push(['story'], ['work'], ['reviews']);
   return keys;
 }

@@ -3,30 +3,30 @@
  */
 import { type Event } from '@muster/registry';
 
-interface Awaited {
+interface AwaitedStop {
   readonly executionId: string;
   readonly name: string;
   readonly holder: string;
 }
-const awaited = new Map<string, Awaited>();
-const ends: ReadonlySet<string> = new Set([
+const awaitedStops = new Map<string, AwaitedStop>();
+const endingKinds: ReadonlySet<string> = new Set([
   ...['execution.released', 'execution.submitted', 'execution.completed', 'execution.superseded'],
   'lease.expired',
 ]);
 
 export const awaitStop = (executionId: string, name: string, holder: string): void => {
-  awaited.set(executionId, { executionId, name, holder });
+  awaitedStops.set(executionId, { executionId, name, holder });
 };
 
 export const forgetStop = (executionId: string): void => {
-  awaited.delete(executionId);
+  awaitedStops.delete(executionId);
 };
 
 /** Returns the awaited work that stopped with this event, once; undefined if none was awaited. */
-export function stoppedBy({ kind, data }: Event): Awaited | undefined {
+export function stoppedBy({ kind, data }: Event): AwaitedStop | undefined {
   const { executionId } = data;
-  if (!ends.has(kind) || typeof executionId !== 'string') return undefined;
-  const found = awaited.get(executionId);
-  awaited.delete(executionId);
+  if (!endingKinds.has(kind) || typeof executionId !== 'string') return undefined;
+  const found = awaitedStops.get(executionId);
+  awaitedStops.delete(executionId);
   return found;
 }

@@ -1,19 +1,19 @@
 /** The server's time, which determines lease expiry and all dates. A browser's clock may be minutes off. */
 
 /** Tolerance for network delay and for the difference between synchronized clocks. */
-const toleratedMillis = 1_000;
+const toleranceMs = 1_000;
 
-let aheadMillis = 0;
+let serverOffsetMs = 0;
 
 /**
  * Sets the clock offset from the server's time in a response, and from the browser's times of request and
  * response.
  */
-export function hearTime(said: string, askedMillis: number, cameMillis: number): void {
+export function setServerTime(said: string, askedMillis: number, cameMillis: number): void {
   const found = Date.parse(said) - (askedMillis + cameMillis) / 2;
-  const uncertain = (cameMillis - askedMillis) / 2 + toleratedMillis;
-  aheadMillis = Math.abs(found) > uncertain ? found : 0;
+  const uncertain = (cameMillis - askedMillis) / 2 + toleranceMs;
+  serverOffsetMs = Math.abs(found) > uncertain ? found : 0;
 }
 
 /** Returns the server's time in milliseconds since 1970. */
-export const timeNow = (): number => Date.now() + aheadMillis;
+export const serverNow = (): number => Date.now() + serverOffsetMs;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { activityFilterOf, auditFilterOf, isDay } from './trail-filter.ts';
-import { dayStart, narrowed, sinceOf } from '../pages/trail-bounds.ts';
+import { dayStart, withFilter, sinceOf } from '../pages/trail-bounds.ts';
 
 const actor = '01990000-0000-7000-8000-000000000001';
 
@@ -32,10 +32,10 @@ describe('the filter of a trail', () => {
   });
 
   it('is narrowed by a field, and widened without it', () => {
-    const one = narrowed<{ a?: string; b?: string }, 'b'>({ a: '1' }, 'b', '2');
+    const one = withFilter<{ a?: string; b?: string }, 'b'>({ a: '1' }, 'b', '2');
     expect(one).toEqual({ a: '1', b: '2' });
-    expect(narrowed(one, 'a', undefined)).toEqual({ b: '2' });
-    expect(narrowed(one, 'a', '')).toEqual({ b: '2' });
+    expect(withFilter(one, 'a', undefined)).toEqual({ b: '2' });
+    expect(withFilter(one, 'a', '')).toEqual({ b: '2' });
   });
 
   it('reaches back by a span, or to where a day of the reader begins', () => {

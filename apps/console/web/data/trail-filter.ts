@@ -26,7 +26,7 @@ export interface AuditFilter {
 type Search = Readonly<Record<string, unknown>>;
 
 /** Returns the valid fields of a URL's query, which anyone may have written. */
-function fitting<Filter>(
+function validFields<Filter>(
   search: Search,
   tests: Readonly<Record<keyof Filter, (text: string) => boolean>>,
 ): Filter {
@@ -37,9 +37,9 @@ function fitting<Filter>(
   return Object.fromEntries(found) as Filter;
 }
 
-const like = (pattern: RegExp) => (text: string) => pattern.test(text);
-const isId = like(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
-const isSome = like(/\S/);
+const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
+const isId = matches(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
+const isNotBlank = matches(/\S/);
 
 /** Returns true for an existing day; there is no 31st of June, for example. */
 export function isDay(text: string): boolean {
@@ -50,19 +50,19 @@ export function isDay(text: string): boolean {
 export const isSpan = (text: string): text is Span => (spans as readonly string[]).includes(text);
 
 export const activityFilterOf = (search: Search): ActivityFilter =>
-  fitting<ActivityFilter>(search, {
+  validFields<ActivityFilter>(search, {
     actor: isId,
-    kind: like(/^[a-z]+(\.[a-z]+)?$/i),
-    project: like(/^[A-Z][A-Z\d]{1,9}$/i),
-    story: like(/^[A-Z][A-Z\d]{1,9}-\d+$/i),
+    kind: matches(/^[a-z]+(\.[a-z]+)?$/i),
+    project: matches(/^[A-Z][A-Z\d]{1,9}$/i),
+    story: matches(/^[A-Z][A-Z\d]{1,9}-\d+$/i),
     since: (text) => isSpan(text) || isDay(text),
   });
 
 export const auditFilterOf = (search: Search): AuditFilter =>
-  fitting<AuditFilter>(search, {
+  validFields<AuditFilter>(search, {
     actor: isId,
-    outcome: like(/^(allowed|denied)$/),
-    operation: isSome,
+    outcome: matches(/^(allowed|denied)$/),
+    operation: isNotBlank,
     from: isDay,
     to: isDay,
   });

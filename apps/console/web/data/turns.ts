@@ -3,7 +3,7 @@
  * another window when it closes. Without Web Locks, as on a page without TLS, every window has its own turn.
  */
 
-export interface Turns {
+export interface WindowTurns {
   /** Takes the turn from a window that does not respond. */
   readonly take: () => void;
 }
@@ -16,7 +16,7 @@ export function takeTurns(
   name: string,
   stopping: AbortSignal,
   work: (turn: AbortSignal) => Promise<void>,
-): Turns {
+): WindowTurns {
   const { locks } = navigator as { readonly locks?: LockManager };
   if (locks === undefined) {
     void work(stopping);

@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { importNameOf, type Lack, NoImport, recognizeFormat } from '@muster/import-files';
 import { useClient } from '../data/context.ts';
-import { reasonFor } from '../components/notices.tsx';
+import { errorText } from '../components/notices.tsx';
 import { Loading } from '../components/states.tsx';
-import { Choice, Label } from '../settings/components.tsx';
-import { i } from '../messages/imports.ts';
+import { LabeledSelect, LabeledField } from '../settings/components.tsx';
+import { importTexts } from '../messages/imports.ts';
 import { CsvColumns, headOf } from './csv-columns.tsx';
-import { firstWish, useLooked, type Wish } from './looked.ts';
+import { initialSettings, useImportPreview, type ImportSettings } from './looked.ts';
 import { Preview } from './preview.tsx';
 import { Progress } from './progress.tsx';
 import { textOf } from './reading.ts';
@@ -17,20 +17,20 @@ import { start, useRun } from './runs.ts';
 
 let files = 0;
 
-const reasonOf = (error: unknown): string => {
+const importErrorText = (error: unknown): string => {
   if (error instanceof NoImport) return error.message;
-  return error instanceof DOMException ? i.gone : reasonFor(error);
+  return error instanceof DOMException ? importTexts.gone : errorText(error);
 };
 
-interface Saying {
-  readonly wish: Wish;
-  readonly say: (change: Partial<Wish>) => void;
+interface SettingsProps {
+  readonly wish: ImportSettings;
+  readonly say: (change: Partial<ImportSettings>) => void;
 }
 
 /** An unreadable file is not recognized; reading it in the chosen format then reports the reason. */
 const formatOf = (blob: Blob) => recognizeFormat(() => textOf(blob)).catch(() => undefined);
 
-function FileFields({ wish: { format }, say }: Saying) {
+function FileFields({ wish: { format }, say }: SettingsProps) {
   /** A format chosen by hand is kept, whatever the content of the file. */
   const isChosenByHand = useRef(false);
   const choose = async (blob: File | undefined): Promise<void> => {
@@ -47,18 +47,18 @@ function FileFields({ wish: { format }, say }: Saying) {
   return (
     <>
       <div className="form-row">
-        <Label name={i.file} hint={i.fileHint}>
+        <LabeledField name={importTexts.file} hint={importTexts.fileHint}>
           <input
             className="field"
             type="file"
             accept=".csv,.tsv,.txt,.json"
             onChange={({ target }) => void choose(target.files?.[0])}
           />
-        </Label>
-        <Choice
-          label={i.format}
+        </LabeledField>
+        <LabeledSelect
+          label={importTexts.format}
           value={format ?? ''}
-          words={{ '': i.chooseFormat, ...i.formats }}
+          words={{ '': importTexts.chooseFormat, ...importTexts.formats }}
           onChange={(next) => {
             if (next === '') return;
             isChosenByHand.current = true;
@@ -66,13 +66,13 @@ function FileFields({ wish: { format }, say }: Saying) {
           }}
         />
       </div>
-      {format !== undefined && <p className="hint">{i.files[format]}</p>}
+      {format !== undefined && <p className="hint">{importTexts.files[format]}</p>}
     </>
   );
 }
 
 /** Fields for information that the file itself does not contain. */
-function ReadingFields({ wish, say, lack }: Saying & { readonly lack: Lack | undefined }) {
+function ReadingFields({ wish, say, lack }: SettingsProps & { readonly lack: Lack | undefined }) {
   const { format, chosen, site, source, dates, fields } = wish;
   const head = useQuery({
     queryKey: ['file', 'head', chosen?.number],
@@ -83,30 +83,30 @@ function ReadingFields({ wish, say, lack }: Saying & { readonly lack: Lack | und
   return (
     <>
       {format === 'jira' && (
-        <Label name={i.site} hint={i.siteHint}>
+        <LabeledField name={importTexts.site} hint={importTexts.siteHint}>
           <input
             className="field"
             type="url"
             value={site}
             onChange={({ target }) => say({ site: target.value })}
           />
-        </Label>
+        </LabeledField>
       )}
       {(format === 'csv' || format === 'plane') && (
-        <Label name={i.source} hint={i.sourceHint}>
+        <LabeledField name={importTexts.source} hint={importTexts.sourceHint}>
           <input
             className="field"
             maxLength={60}
             value={source}
             onChange={({ target }) => say({ source: target.value })}
           />
-        </Label>
+        </LabeledField>
       )}
       {(lack === 'dates' || dates !== '') && (
-        <Choice
-          label={i.dates}
+        <LabeledSelect
+          label={importTexts.dates}
           value={dates}
-          words={i.dateOrders}
+          words={importTexts.dateOrders}
           onChange={(next) => say({ dates: next })}
         />
       )}
@@ -119,10 +119,10 @@ function ReadingFields({ wish, say, lack }: Saying & { readonly lack: Lack | und
 
 function FileForm({ projectId }: { readonly projectId: string }) {
   const { imports } = useClient();
-  const [wish, setWish] = useState(firstWish);
+  const [wish, setWish] = useState(initialSettings);
   const [theirs, setTheirs] = useState(false);
-  const say = (change: Partial<Wish>): void => setWish((last) => ({ ...last, ...change }));
-  const { looked, columns, members } = useLooked(projectId, wish);
+  const say = (change: Partial<ImportSettings>): void => setWish((last) => ({ ...last, ...change }));
+  const { looked, columns, members } = useImportPreview(projectId, wish);
   const { format, chosen, source, places, persons } = wish;
   const lack = looked.error instanceof NoImport ? looked.error.lack : undefined;
   const bringIn = (): void => {
@@ -138,11 +138,11 @@ function FileForm({ projectId }: { readonly projectId: string }) {
     <div className="form" aria-busy={looked.isFetching}>
       <FileFields wish={wish} say={say} />
       <ReadingFields wish={wish} say={say} lack={lack} />
-      {looked.isLoading && <Loading label={i.reading} rows={3} />}
+      {looked.isLoading && <Loading label={importTexts.reading} rows={3} />}
       {looked.isError && lack !== 'dates' && (
         <div className="state-line" role="alert">
-          <strong>{i.unreadable}</strong>
-          <p>{reasonOf(looked.error)}</p>
+          <strong>{importTexts.unreadable}</strong>
+          <p>{importErrorText(looked.error)}</p>
         </div>
       )}
       {chosen !== null && looked.data !== undefined && !looked.isError && (

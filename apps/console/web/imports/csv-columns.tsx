@@ -1,10 +1,10 @@
 /** Maps the columns of a table to fields. */
 import { csvColumns, csvFields, csvHead } from '@muster/import-files';
-import { Choice } from '../settings/components.tsx';
-import { i } from '../messages/imports.ts';
+import { LabeledSelect } from '../settings/components.tsx';
+import { importTexts } from '../messages/imports.ts';
 import { textOf } from './reading.ts';
 
-export type Said = Readonly<Record<string, string>>;
+export type ChosenFields = Readonly<Record<string, string>>;
 
 /** Returns the names of the table's columns. Throws NoImport. */
 export const headOf = (blob: Blob | undefined): Promise<readonly string[]> =>
@@ -16,21 +16,21 @@ export function CsvColumns({
   onSay,
 }: {
   readonly head: readonly string[];
-  readonly said: Said;
-  readonly onSay: (said: Said) => void;
+  readonly said: ChosenFields;
+  readonly onSay: (said: ChosenFields) => void;
 }) {
   const found = csvColumns(head);
   const columns: Record<string, string> = {
-    '': i.noColumn,
+    '': importTexts.noColumn,
     ...Object.fromEntries(head.map((name) => [name, name])),
   };
   return (
     <fieldset className="checks">
-      <legend className="label">{i.columns}</legend>
+      <legend className="label">{importTexts.columns}</legend>
       {csvFields.map((field) => (
-        <Choice
+        <LabeledSelect
           key={field}
-          label={i.fields[field]}
+          label={importTexts.fields[field]}
           value={said[field] ?? head[found.get(field) ?? -1] ?? ''}
           words={columns}
           onChange={(column) => onSay({ ...said, [field]: column })}

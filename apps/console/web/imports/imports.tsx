@@ -3,58 +3,73 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { type Import, type ImportOutcome } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { lazily } from '../components/lazily.ts';
+import { lazyComponent } from '../components/lazily.ts';
 import { Avatar, nameOf } from '../components/people.tsx';
 import { notify } from '../components/notices.tsx';
 import { Loading } from '../components/states.tsx';
-import { Ask } from '../components/ask.tsx';
-import { facts, Item, Listed, Section, useWrite } from '../settings/components.tsx';
+import { ConfirmButton } from '../components/ask.tsx';
+import { joinFacts, ListItem, QueryList, Section, useSettingsWrite } from '../settings/components.tsx';
 import { importsQuery } from '../settings/queries.ts';
-import { ago } from '../messages/index.ts';
-import { i } from '../messages/imports.ts';
-import { s } from '../messages/settings.ts';
+import { timeAgo } from '../messages/index.ts';
+import { importTexts } from '../messages/imports.ts';
+import { texts } from '../messages/settings.ts';
 
 /** Loaded on demand with the formats of trackers and the schemas of items, which only an import needs. */
-const BringIn = lazily(async () => ({ default: (await import('./bring-in.tsx')).BringIn }));
+const BringIn = lazyComponent(async () => ({ default: (await import('./bring-in.tsx')).BringIn }));
 
-const outcomes: readonly ImportOutcome[] = ['created', 'updated', 'unchanged', 'kept', 'refused'];
+const importOutcomes: readonly ImportOutcome[] = ['created', 'updated', 'unchanged', 'kept', 'refused'];
 const tones = { open: 'wait', finished: 'good', reverted: 'none' } as const;
 
 export const countsText = (counts: Readonly<Record<ImportOutcome, number>>): string =>
-  facts(...outcomes.map((one) => counts[one] > 0 && `${counts[one].toLocaleString()} ${i.counts[one]}`));
+  joinFacts(
+    ...importOutcomes.map(
+      (one) => counts[one] > 0 && `${counts[one].toLocaleString()} ${importTexts.counts[one]}`,
+    ),
+  );
 
-function One({ one }: { readonly one: Import }) {
+function ImportRow({ one }: { readonly one: Import }) {
   const { imports } = useClient();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const { id: importId, name, state, counts, begunBy, createdAt } = one;
   const undo = (): Promise<boolean> =>
     run(async () => {
       const { removed, kept } = await imports.undo({ importId });
       const keys = kept.map(({ key }) => key).join(', ');
       notify({
-        ...{ tone: 'good', title: i.undone(removed) },
-        ...(kept.length > 0 && { body: i.undoneKept(kept.length, keys) }),
+        ...{ tone: 'good', title: importTexts.undone(removed) },
+        ...(kept.length > 0 && { body: importTexts.undoneKept(kept.length, keys) }),
       });
     });
   return (
-    <Item
+    <ListItem
       lead={<Avatar name={begunBy.name} kind={begunBy.kind} />}
       title={name}
       fact={
         <>
           <span className="state" data-tone={tones[state]}>
-            {i.states[state]}
+            {importTexts.states[state]}
           </span>
           <span>
-            {facts(state === 'open' && i.openWhy, countsText(counts), nameOf(begunBy), ago(createdAt))}
+            {joinFacts(
+              state === 'open' && importTexts.openWhy,
+              countsText(counts),
+              nameOf(begunBy),
+              timeAgo(createdAt),
+            )}
           </span>
         </>
       }
     >
       {state !== 'reverted' && counts.created > 0 && (
-        <Ask act={i.undo} about={name} title={i.undoTitle(name)} why={i.undoWhy} run={undo} />
+        <ConfirmButton
+          act={importTexts.undo}
+          about={name}
+          title={importTexts.undoTitle(name)}
+          why={importTexts.undoWhy}
+          run={undo}
+        />
       )}
-    </Item>
+    </ListItem>
   );
 }
 
@@ -72,9 +87,13 @@ export function Imports({
   const [form, setForm] = useState(0);
   return (
     <>
-      <Section id="import" title={s.sections.import} intro={mayWrite ? i.intro : i.archived}>
+      <Section
+        id="import"
+        title={texts.sections.import}
+        intro={mayWrite ? importTexts.intro : importTexts.archived}
+      >
         {mayWrite && (
-          <Suspense fallback={<Loading label={s.loading} rows={3} />}>
+          <Suspense fallback={<Loading label={texts.loading} rows={3} />}>
             <BringIn
               key={form}
               projectId={projectId}
@@ -84,10 +103,10 @@ export function Imports({
           </Suspense>
         )}
       </Section>
-      <Section id="imports" title={i.list} intro={i.listIntro}>
-        <Listed query={imports} empty={i.empty} emptyWhy={i.emptyWhy}>
-          {(one) => <One key={one.id} one={one} />}
-        </Listed>
+      <Section id="imports" title={importTexts.list} intro={importTexts.listIntro}>
+        <QueryList query={imports} empty={importTexts.empty} emptyWhy={importTexts.emptyWhy}>
+          {(one) => <ImportRow key={one.id} one={one} />}
+        </QueryList>
       </Section>
     </>
   );

@@ -1,10 +1,10 @@
 /** Maps the names in a file to members: by default the member of the same name. */
 import { type NamedPerson } from '@muster/import-files';
 import { type Member } from '@muster/registry';
-import { i } from '../messages/imports.ts';
+import { importTexts } from '../messages/imports.ts';
 
 /** The maximum number of rows shown. */
-const mostShown = 50;
+const maxRows = 50;
 
 /**
  * Returns addresses by name in lower case. A name that two members share is not matched. `chosen` contains ''
@@ -42,29 +42,29 @@ export function PeopleTable({
   return (
     <>
       <table className="table preview-table">
-        <caption className="sr-only">{i.people}</caption>
+        <caption className="sr-only">{importTexts.people}</caption>
         <thead>
           <tr>
-            <th scope="col">{i.personThere}</th>
+            <th scope="col">{importTexts.personThere}</th>
             <th scope="col" className="number">
-              {i.times}
+              {importTexts.times}
             </th>
-            <th scope="col">{i.personHere}</th>
+            <th scope="col">{importTexts.personHere}</th>
           </tr>
         </thead>
         <tbody>
-          {people.slice(0, mostShown).map(({ name, times, email }) => (
+          {people.slice(0, maxRows).map(({ name, times, email }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td className="number tabular">{times.toLocaleString()}</td>
               <td>
                 <select
                   className="field"
-                  aria-label={i.memberOf(name)}
+                  aria-label={importTexts.memberOf(name)}
                   value={email ?? ''}
                   onChange={({ target }) => onPerson(name, target.value)}
                 >
-                  <option value="">{i.noMember}</option>
+                  <option value="">{importTexts.noMember}</option>
                   {members.map((member) => (
                     <option key={member.id} value={member.email}>
                       {member.name}, {member.email}
@@ -77,8 +77,8 @@ export function PeopleTable({
         </tbody>
       </table>
       <p className="hint">
-        {people.length > mostShown && `${i.more(people.length - mostShown)}. `}
-        {i.peopleWhy}
+        {people.length > maxRows && `${importTexts.more(people.length - maxRows)}. `}
+        {importTexts.peopleWhy}
       </p>
     </>
   );

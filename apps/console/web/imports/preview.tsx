@@ -1,8 +1,8 @@
 /** Shows the effect of an import in advance. */
 import { type BoardColumn, type Member } from '@muster/registry';
 import { type Place, type Survey } from '@muster/import-files';
-import { facts } from '../settings/components.tsx';
-import { i } from '../messages/imports.ts';
+import { joinFacts } from '../settings/components.tsx';
+import { importTexts } from '../messages/imports.ts';
 import { PeopleTable } from './people-table.tsx';
 
 const canceled = 'canceled';
@@ -17,8 +17,8 @@ function columnOf(place: Place | undefined, columns: readonly BoardColumn[]): st
 }
 
 /** The maximum number of entries shown of a long list. */
-const mostShown = 50;
-const mostPlaces = 3;
+const maxRows = 50;
+const maxShownPlaces = 3;
 
 export const Lines = ({
   title,
@@ -31,12 +31,15 @@ export const Lines = ({
     <details className="fold">
       <summary>{title}</summary>
       <ul className="fold-list">
-        {lines.slice(0, mostShown).map(([what, places]) => (
+        {lines.slice(0, maxRows).map(([what, places]) => (
           <li key={`${what} ${places[0] ?? ''}`}>
-            {what} <span className="muted">{i.inItems(places.slice(0, mostPlaces), places.length)}</span>
+            {what}{' '}
+            <span className="muted">
+              {importTexts.inItems(places.slice(0, maxShownPlaces), places.length)}
+            </span>
           </li>
         ))}
-        {lines.length > mostShown && <li className="muted">{i.more(lines.length - mostShown)}</li>}
+        {lines.length > maxRows && <li className="muted">{importTexts.more(lines.length - maxRows)}</li>}
       </ul>
     </details>
   );
@@ -51,17 +54,17 @@ function StatusTable({
   readonly columns: readonly BoardColumn[];
   readonly onPlace: (status: string, column: string) => void;
 }) {
-  if (statuses.length === 0) return <p className="muted">{i.noStatuses}</p>;
+  if (statuses.length === 0) return <p className="muted">{importTexts.noStatuses}</p>;
   return (
     <table className="table preview-table">
-      <caption className="sr-only">{i.statuses}</caption>
+      <caption className="sr-only">{importTexts.statuses}</caption>
       <thead>
         <tr>
-          <th scope="col">{i.statusThere}</th>
+          <th scope="col">{importTexts.statusThere}</th>
           <th scope="col" className="number">
-            {i.many}
+            {importTexts.many}
           </th>
-          <th scope="col">{i.statusHere}</th>
+          <th scope="col">{importTexts.statusHere}</th>
         </tr>
       </thead>
       <tbody>
@@ -72,20 +75,20 @@ function StatusTable({
             <td>
               <select
                 className="field"
-                aria-label={i.placeOf(name)}
+                aria-label={importTexts.placeOf(name)}
                 aria-invalid={place === undefined || undefined}
                 value={columnOf(place, columns)}
                 onChange={({ target }) => onPlace(name, target.value)}
               >
                 {place === undefined && (
                   <option value="" disabled>
-                    {i.choose}
+                    {importTexts.choose}
                   </option>
                 )}
                 {columns.map((column) => (
                   <option key={column.id}>{column.name}</option>
                 ))}
-                <option value={canceled}>{i.canceled}</option>
+                <option value={canceled}>{importTexts.canceled}</option>
               </select>
             </td>
           </tr>
@@ -95,7 +98,7 @@ function StatusTable({
   );
 }
 
-const RunFoot = ({
+const ImportFooter = ({
   items,
   unplaced,
   isBusy,
@@ -115,10 +118,10 @@ const RunFoot = ({
       disabled={isBusy || unplaced > 0 || items === 0}
       onClick={onRun}
     >
-      {i.run(items)}
+      {importTexts.run(items)}
     </button>
     <span className={unplaced > 0 ? 'state grow' : 'hint grow'} data-tone={unplaced > 0 ? 'wait' : undefined}>
-      {unplaced > 0 ? i.unplaced(unplaced) : i.again}
+      {unplaced > 0 ? importTexts.unplaced(unplaced) : importTexts.again}
     </span>
   </div>
 );
@@ -150,20 +153,24 @@ export function Preview({
   return (
     <>
       <div className="preview-head">
-        <h3>{i.found}</h3>
+        <h3>{importTexts.found}</h3>
         <p className="tabular">
-          {facts(i.items(items), comments > 0 && i.comments(comments), epics > 0 && i.epics(epics))}
+          {joinFacts(
+            importTexts.items(items),
+            comments > 0 && importTexts.comments(comments),
+            epics > 0 && importTexts.epics(epics),
+          )}
         </p>
       </div>
       <StatusTable statuses={statuses} columns={columns} onPlace={onPlace} />
       <PeopleTable people={survey.people} members={members} onPerson={onPerson} />
       <div className="folds">
         <Lines
-          title={i.refusedItems(refused.length)}
+          title={importTexts.refusedItems(refused.length)}
           lines={refused.map(({ place, why }) => [why, [place]] as const)}
         />
         <Lines
-          title={i.leftOut(leftOut.length + notes.length)}
+          title={importTexts.leftOut(leftOut.length + notes.length)}
           lines={[
             ...notes.map((note) => [note, []] as const),
             ...leftOut.map(({ what, places }) => [what, places] as const),
@@ -172,9 +179,9 @@ export function Preview({
       </div>
       <label className="switch">
         <input type="checkbox" checked={theirs} onChange={({ target }) => onTheirs(target.checked)} />
-        {i.theirs}
+        {importTexts.theirs}
       </label>
-      <RunFoot items={items} unplaced={unplaced} isBusy={isBusy} onRun={onRun} />
+      <ImportFooter items={items} unplaced={unplaced} isBusy={isBusy} onRun={onRun} />
     </>
   );
 }

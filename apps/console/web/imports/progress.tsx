@@ -1,30 +1,30 @@
 /** Shows a running import and its result. */
 import { Link } from '@tanstack/react-router';
-import { reasonFor } from '../components/notices.tsx';
+import { errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { i } from '../messages/imports.ts';
+import { importTexts } from '../messages/imports.ts';
 import { countsText } from './imports.tsx';
 import { Lines } from './preview.tsx';
-import { forget, type Run } from './runs.ts';
+import { forget, type ImportRun } from './runs.ts';
 
-function Outcome({ run }: { readonly run: Run }) {
+function Outcome({ run }: { readonly run: ImportRun }) {
   const { report } = run;
   return (
     <div className="folds">
       <Lines
-        title={i.refusedItems(report.refused.length)}
+        title={importTexts.refusedItems(report.refused.length)}
         lines={report.refused.map(({ place, why }) => [why, [place]] as const)}
       />
       <Lines
-        title={`${i.keptWhy} (${report.kept.length.toLocaleString()})`}
+        title={`${importTexts.keptWhy} (${report.kept.length.toLocaleString()})`}
         lines={report.kept.map(({ key, place, why }) => [`${key ?? place}: ${why}`, []] as const)}
       />
       <Lines
-        title={i.leftOut(report.issues.size)}
+        title={importTexts.leftOut(report.issues.size)}
         lines={[...report.issues].map(([what, places]) => [what, places] as const)}
       />
       <Lines
-        title={`${i.notWaiting} (${report.leftOut.length.toLocaleString()})`}
+        title={`${importTexts.notWaiting} (${report.leftOut.length.toLocaleString()})`}
         lines={report.leftOut.map(
           ({ externalId, blockedBy, reason }) => [`${externalId}, ${blockedBy}: ${reason}`, []] as const,
         )}
@@ -39,7 +39,7 @@ export function Progress({
   projectKey,
   onOther,
 }: {
-  readonly run: Run;
+  readonly run: ImportRun;
   readonly projectId: string;
   readonly projectKey: string;
   readonly onOther: () => void;
@@ -47,23 +47,23 @@ export function Progress({
   const { name, read, total, state, report } = run;
   const isOver = state === 'done';
   const counts = countsText(report.counts);
-  const title = isOver ? i.done(name) : i.running(name);
+  const title = isOver ? importTexts.done(name) : importTexts.running(name);
   return (
     <div className="form" aria-busy={state === 'running'}>
       <div className="preview-head" role="status">
         <h3>{title}</h3>
-        {report.isContinued && isOver && <p className="muted">{i.continued}</p>}
+        {report.isContinued && isOver && <p className="muted">{importTexts.continued}</p>}
         {(state === 'stopped' || state === 'failed') && (
           <p className="state" data-tone={state === 'failed' ? 'bad' : 'wait'}>
-            {state === 'failed' ? i.failed : i.stopped}
+            {state === 'failed' ? importTexts.failed : importTexts.stopped}
           </p>
         )}
-        {state === 'failed' && <p className="muted">{reasonFor(run.error)}</p>}
+        {state === 'failed' && <p className="muted">{errorText(run.error)}</p>}
       </div>
       {!isOver && (
         <div className="progress">
           <progress max={Math.max(1, total)} value={read} aria-label={title} />
-          <span className="muted tabular">{i.progress(read, total)}</span>
+          <span className="muted tabular">{importTexts.progress(read, total)}</span>
         </div>
       )}
       {counts !== '' && <p className="tabular">{counts}</p>}
@@ -71,21 +71,21 @@ export function Progress({
       <div className="form-foot">
         {state === 'running' && (
           <button type="button" className="button" onClick={run.stop}>
-            {i.stop}
+            {importTexts.stop}
           </button>
         )}
         {(state === 'stopped' || state === 'failed') && (
           <button type="button" className="button" data-kind="main" onClick={run.goOn}>
-            {i.goOn}
+            {importTexts.goOn}
           </button>
         )}
         {isOver && (
           <Link to="/p/$projectKey" params={{ projectKey }} className="button" data-kind="main">
-            {i.toBoard}
+            {importTexts.toBoard}
           </Link>
         )}
         {state === 'running' ? (
-          <span className="hint grow">{i.runningWhy}</span>
+          <span className="hint grow">{importTexts.runningWhy}</span>
         ) : (
           <button
             type="button"
@@ -95,7 +95,7 @@ export function Progress({
               onOther();
             }}
           >
-            {isOver ? i.other : t.cancel}
+            {isOver ? importTexts.other : t.cancel}
           </button>
         )}
       </div>

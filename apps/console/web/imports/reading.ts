@@ -10,7 +10,7 @@ import {
 } from '@muster/import-files';
 
 /** The maximum time in milliseconds that reading may block the page at a stretch. */
-const stretchMillis = 12;
+const maxBlockingMs = 12;
 
 async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader();
@@ -29,10 +29,10 @@ async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
 export const textOf = (file: Blob): AsyncGenerator<string> => decoded(bytesOf(file));
 
 /** Yields to the page between entries. */
-async function* calmly(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+async function* yieldingBetween(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   let begun = performance.now();
   for await (const entry of entries) {
-    if (performance.now() - begun > stretchMillis) {
+    if (performance.now() - begun > maxBlockingMs) {
       await new Promise((resolve) => setTimeout(resolve));
       begun = performance.now();
     }
@@ -41,7 +41,11 @@ async function* calmly(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
 }
 
 /** Opens a file. Throws NoImport if it does not have the format. */
-export async function open(format: FileFormat, file: Blob, options: ReadOptions): Promise<ImportFile> {
+export async function openImportFile(
+  format: FileFormat,
+  file: Blob,
+  options: ReadOptions,
+): Promise<ImportFile> {
   const opened = await openFile(format, () => textOf(file), options);
-  return { ...opened, entries: (fitting: Fitting) => calmly(opened.entries(fitting)) };
+  return { ...opened, entries: (fitting: Fitting) => yieldingBetween(opened.entries(fitting)) };
 }

@@ -9,7 +9,7 @@ import {
   type Report,
 } from '@muster/import-files';
 
-export interface Run {
+export interface ImportRun {
   readonly name: string;
   readonly total: number;
   readonly read: number;
@@ -20,7 +20,7 @@ export interface Run {
   readonly goOn: () => void;
 }
 
-export interface Wanted {
+export interface ImportRequest {
   readonly name: string;
   /** The number of entries in the file. */
   readonly total: number;
@@ -29,28 +29,29 @@ export interface Wanted {
   readonly into: Omit<ImportInto, 'signal'>;
 }
 
-const runs = new Map<string, Run>();
+const runs = new Map<string, ImportRun>();
 const watchers = new Set<() => void>();
 
-const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+const confirmUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
 
-function show(projectId: string, run: Run | undefined): void {
+function show(projectId: string, run: ImportRun | undefined): void {
   if (run === undefined) runs.delete(projectId);
   else runs.set(projectId, run);
-  if ([...runs.values()].some(({ state }) => state === 'running')) addEventListener('beforeunload', warn);
-  else removeEventListener('beforeunload', warn);
+  if ([...runs.values()].some(({ state }) => state === 'running'))
+    addEventListener('beforeunload', confirmUnload);
+  else removeEventListener('beforeunload', confirmUnload);
   for (const changed of watchers) changed();
 }
 
-export function start(projectId: string, wanted: Wanted): void {
+export function start(projectId: string, wanted: ImportRequest): void {
   const stopping = new AbortController();
   const report = emptyReport();
-  let run: Run = {
+  let run: ImportRun = {
     ...{ name: wanted.name, total: wanted.total, read: 0, report, state: 'running', error: undefined },
     stop: () => stopping.abort(),
     goOn: () => start(projectId, wanted),
   };
-  const become = (more: Partial<Run>): void => {
+  const become = (more: Partial<ImportRun>): void => {
     run = { ...run, ...more };
     show(projectId, run);
   };
@@ -74,5 +75,5 @@ const subscribe = (changed: () => void): (() => void) => {
   return () => watchers.delete(changed);
 };
 
-export const useRun = (projectId: string): Run | undefined =>
+export const useRun = (projectId: string): ImportRun | undefined =>
   useSyncExternalStore(subscribe, () => runs.get(projectId));

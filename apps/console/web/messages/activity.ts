@@ -1,14 +1,14 @@
 /** English texts of the activity, loaded with its page. Each is a verb between the actor and its object. */
 import { type EventKind } from '@muster/registry';
-import { several } from './several.ts';
+import { pluralize } from './several.ts';
 
-const words: Readonly<Record<EventKind, string>> = {
+const eventTexts: Readonly<Record<EventKind, string>> = {
   'project.created': 'created project',
   'project.updated': 'changed project',
   'project.archived': 'archived project',
   'project.unarchived': 'unarchived project',
   'project.deleted': 'deleted project',
-  'project.converted': 'converted the local project',
+  'project.converted': 'converted local project',
   'column.created': 'added column',
   'column.updated': 'changed column',
   'column.archived': 'removed column',
@@ -21,7 +21,7 @@ const words: Readonly<Record<EventKind, string>> = {
   'story.statusChanged': 'moved',
   'story.reordered': 'reordered',
   'story.gitMetaUpdated': 'updated the code status of',
-  'story.upstreamUpdated': 'linked to another tracker',
+  'story.upstreamUpdated': 'changed the tracker link of',
   'story.deleted': 'deleted',
   'spec.updated': 'wrote the spec of',
   'spec.restored': 'restored the spec of',
@@ -31,13 +31,13 @@ const words: Readonly<Record<EventKind, string>> = {
   'comment.reacted': 'reacted to a comment on',
   'comment.resolved': 'resolved a thread on',
   'comment.reopened': 'reopened a thread on',
-  'org.updated': 'changed the organization',
+  'org.updated': 'changed organization',
   'org.ownershipTransferred': 'transferred the ownership of',
-  'org.deleted': 'deleted the organization',
+  'org.deleted': 'deleted organization',
   'policy.updated': 'changed the policy of',
   'member.roleChanged': 'changed the role of',
   'member.removed': 'removed',
-  'member.departed': 'left:',
+  'member.departed': 'left the organization:',
   'invitation.created': 'sent an invitation:',
   'invitation.renewed': 'resent an invitation:',
   'invitation.revoked': 'revoked an invitation:',
@@ -74,7 +74,7 @@ const words: Readonly<Record<EventKind, string>> = {
   'forge.connected': 'connected forge',
   'forge.updated': 'changed forge',
   'forge.disconnected': 'disconnected forge',
-  'forge.deliveriesFailed': 'sent unreadable deliveries through',
+  'forge.deliveriesFailed': 'could not read events from',
   'forge.repositoryLinked': 'linked repository',
   'forge.repositoryUnlinked': 'unlinked repository',
   'webhook.created': 'added webhook',
@@ -100,10 +100,10 @@ const words: Readonly<Record<EventKind, string>> = {
   'lock.released': 'unlocked',
   'group.created': 'created delivery group',
   'group.updated': 'changed delivery group',
-  'group.stateChanged': 'moved delivery group',
+  'group.stateChanged': 'changed the state of delivery group',
   'group.storiesReplaced': 'changed the stories of delivery group',
   'group.gitMetaUpdated': 'updated the code status of delivery group',
-  'group.upstreamUpdated': 'linked delivery group to another tracker:',
+  'group.upstreamUpdated': 'changed the tracker link of delivery group',
   'group.leaseAcquired': 'started work on delivery group',
   'group.leaseReleased': 'released delivery group',
   'group.checkpointed': 'made progress on delivery group',
@@ -118,10 +118,10 @@ const words: Readonly<Record<EventKind, string>> = {
   'lease.expired': 'ended an expired lease on',
 };
 
-export const kinds = Object.keys(words) as readonly EventKind[];
+export const eventKinds = Object.keys(eventTexts) as readonly EventKind[];
 
 /** Texts of the activity's filters. */
-export const a = {
+export const activityTexts = {
   filters: 'Filter the activity',
   clear: 'Clear filters',
   none: 'No matching activity',
@@ -154,15 +154,15 @@ export const a = {
     checkpoints === 0
       ? `${times.toLocaleString()} times`
       : [
-          ...(times > 0 ? [several(times, 'update', 'updates')] : []),
-          several(checkpoints, 'checkpoint', 'checkpoints'),
+          ...(times > 0 ? [pluralize(times, 'update', 'updates')] : []),
+          pluralize(checkpoints, 'checkpoint', 'checkpoints'),
         ].join(', '),
   notOf: (key: string) => `Remove the filter ${key}`,
 };
 
 /** Returns the text of an event. An unknown kind, for example of a newer server, is shown by its name. */
-export const happened = (kind: string): string =>
-  (words as Readonly<Record<string, string>>)[kind] ?? `${kind}:`;
+export const eventText = (kind: string): string =>
+  (eventTexts as Readonly<Record<string, string>>)[kind] ?? `${kind}:`;
 
 /** Names the column that a story was moved to. */
-export const movedTo = (place: string): string => `to ${place}`;
+export const statusChangeText = (place: string): string => `to ${place}`;

@@ -1,6 +1,6 @@
 /** English texts of the first steps on a board without stories, loaded with them. */
 
-export const f = {
+export const boardStartTexts = {
   title: 'This board is empty',
   why: 'Add the first story, import stories from another tracker, or connect an agent.',
   add: 'Add story',

@@ -1,6 +1,6 @@
 /** English texts of the menus that keys open on a card or a story, loaded with them. */
 
-export const c = {
+export const chooserTexts = {
   titles: {
     status: (key: string) => `Status of ${key}`,
     assignee: (key: string) => `Assignee of ${key}`,

@@ -1,6 +1,6 @@
 /** English texts about connecting a client with a new token, loaded with the settings. */
 
-export const k = {
+export const connectTexts = {
   title: 'Connect a client',
   choose: 'Client',
   clients: { claude: 'Claude Code', codex: 'Codex', cursor: 'Cursor', commandLine: 'Command line' },

@@ -1,5 +1,5 @@
 /** The console's texts in English. A translation is another file of the same shape. */
-import { several } from './several.ts';
+import { pluralize } from './several.ts';
 
 type Status = 'backlog' | 'ready' | 'in_progress' | 'in_review' | 'done' | 'canceled';
 type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
@@ -27,21 +27,20 @@ export const en = {
   },
   gate: {
     title: 'Muster',
-    intro:
-      'Paste a token to open the console. It stays in this window’s memory and is gone when you close or reload it.',
+    intro: 'Paste a token to open the console. It’s kept only until you close or reload this window.',
     token: 'Token',
     open: 'Open the console',
     opening: 'Opening…',
     refused: 'This token is unknown, expired or revoked.',
-    how: 'Members create tokens with “muster tokens create”. npm start prints some for the demo.',
+    how: 'Create a token with “muster tokens create”. npm start prints demo tokens.',
     homeless: 'You’re not in an organization yet',
     homelessWhy: (email: string) =>
-      `Ask an admin to invite ${email}, then open the link in the invitation mail.`,
+      `Ask an admin to invite ${email}, then open the link in the invitation e-mail.`,
   },
   questions: {
     proof: {
       title: 'Confirm it’s you',
-      why: 'This needs a sign-in from the last ten minutes.',
+      why: 'You must have signed in within the last ten minutes.',
       how: 'Sign in again in the window that opens. This page stays open and continues automatically.',
       no: 'Cancel',
       yes: 'Sign in again',
@@ -75,7 +74,7 @@ export const en = {
     lost: (seconds: number) => `Reconnecting, last updated ${seconds} s ago`,
     behind: 'Connection lost. This page may be out of date.',
     caughtUp: 'Reconnected. This page is up to date.',
-    crowded: 'Not live: too many other windows are connected',
+    crowded: 'No live updates: too many open windows',
     signOut: 'Sign out',
     organizations: 'Organizations',
     theme: 'Theme',
@@ -83,7 +82,7 @@ export const en = {
     help: 'Keyboard shortcuts',
   },
   failed: {
-    title: 'This could not be loaded',
+    title: 'Couldn’t load this',
     waits: 'Muster can’t be reached. This loads as soon as the connection is back.',
     slow: 'Muster hasn’t answered yet. This loads as soon as it does.',
     retrying: 'Trying again…',
@@ -144,12 +143,12 @@ export const en = {
     moveTop: 'Move to top',
     moveBottom: 'Move to bottom',
     open: 'Open',
-    blockers: (count: number) => `Blocked by ${several(count, 'story', 'stories')}`,
-    threads: (count: number) => several(count, 'open thread', 'open threads'),
-    reviewers: (count: number) => several(count, 'reviewer', 'reviewers'),
+    blockers: (count: number) => `Blocked by ${pluralize(count, 'story', 'stories')}`,
+    threads: (count: number) => pluralize(count, 'open thread', 'open threads'),
+    reviewers: (count: number) => pluralize(count, 'reviewer', 'reviewers'),
     estimate: (points: number) => `Estimate ${points.toLocaleString()}`,
     points: (points: number) => `${points.toLocaleString()} pt`,
-    progress: (percent: number) => `${percent} % done`,
+    progress: (percent: number) => `${percent}% done`,
     archived: 'This project is archived and read-only.',
   },
   filter: {
@@ -161,7 +160,7 @@ export const en = {
     priority: 'Priority',
     state: 'State',
     states: {
-      live: 'In progress now',
+      live: 'Being worked on',
       blocked: 'Blocked',
       rework: 'Needs rework',
       waiting: 'Waiting for an answer',
@@ -178,9 +177,9 @@ export const en = {
     move: 'Move to…',
     priority: 'Priority…',
     clear: 'Clear selection',
-    done: (count: number) => `${several(count, 'story was', 'stories were')} changed`,
+    done: (count: number) => `${pluralize(count, 'story was', 'stories were')} changed`,
     failed: (keys: string) => `Not changed: ${keys}`,
-    met: (count: number) => `Someone else just changed ${several(count, 'story', 'stories')}`,
+    met: (count: number) => `Someone else just changed ${pluralize(count, 'story', 'stories')}`,
     theirs: (stories: readonly (readonly [key: string, value: string])[], mine: string) =>
       `Theirs: ${stories.map(([key, value]) => `${key} ${value}`).join(', ')} · Yours: ${mine}`,
     anyway: 'Change anyway',
@@ -218,11 +217,11 @@ export const en = {
   stop: {
     act: 'Ask to stop',
     asked: (name: string) => `Stop requested for ${name}`,
-    heard: 'The holder is told with its next call and can’t take the work again.',
-    failed: (name: string) => `The stop of ${name} could not be requested`,
+    heard: 'The holder is notified on the next call and can’t continue until the stop is lifted.',
+    failed: (name: string) => `Could not request a stop for ${name}`,
     lift: 'Lift stop',
-    lifted: (name: string) => `The stop on ${name} was lifted`,
-    notLifted: (name: string) => `The stop on ${name} could not be lifted`,
+    lifted: (name: string) => `Stop lifted for ${name}`,
+    notLifted: (name: string) => `Could not lift the stop for ${name}`,
     waits: 'stopping',
     stopped: (name: string) => `${name} has stopped`,
     stoppedBy: (holder: string) =>

@@ -1,8 +1,8 @@
 /** English texts about creating and changing delivery groups, loaded with the page. */
 
-export const g = {
+export const groupTexts = {
   make: 'New delivery group',
-  name: 'Name of the group',
+  name: 'Group name',
   stories: 'Stories, in merge order',
   add: 'Add a story',
   addHint: 'Key or title',
@@ -19,8 +19,8 @@ export const g = {
   save: 'Save',
   edit: 'Edit',
   stateOf: (name: string) => `State of ${name}`,
-  land: 'Mark as landed',
-  landTitle: (name: string) => `Mark ${name} as landed?`,
+  land: 'Mark as merged',
+  landTitle: (name: string) => `Mark ${name} as merged?`,
   landWhy: 'You can’t undo this. Its stories can then be added to other groups.',
   abandon: 'Abandon',
   abandonTitle: (name: string) => `Abandon ${name}?`,

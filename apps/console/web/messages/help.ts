@@ -1,6 +1,6 @@
 /** English texts of the keyboard shortcuts, loaded when they are opened. */
 
-export const help = {
+export const helpTexts = {
   title: 'Keyboard shortcuts',
   single: 'Single-key shortcuts',
   keys: [

@@ -1,9 +1,9 @@
 /** English texts of imports, loaded with their page. */
 import { type ImportOutcome } from '@muster/registry';
 import { type CsvField, type FileFormat } from '@muster/import-files';
-import { several } from './several.ts';
+import { pluralize } from './several.ts';
 
-export const i = {
+export const importTexts = {
   intro: 'Import stories from another tracker, with epics, comments, labels and blockers.',
   format: 'Source',
   chooseFormat: 'Choose a source',
@@ -21,7 +21,7 @@ export const i = {
     csv: 'A table with a header row, separated by commas, semicolons or tabs.',
   } satisfies Record<FileFormat, string>,
   file: 'File',
-  fileHint: 'The source is recognized from the file.',
+  fileHint: 'The source is detected automatically.',
   site: 'Site URL',
   siteHint: 'For links to the originals, e.g. https://acme.atlassian.net',
   source: 'Source name',
@@ -43,9 +43,9 @@ export const i = {
     ...{ blockedBy: 'Blocked by', id: 'Id', url: 'Link', created: 'Created', updated: 'Updated' },
   } satisfies Record<CsvField, string>,
   found: 'In this file',
-  items: (count: number) => several(count, 'story', 'stories'),
-  comments: (count: number) => several(count, 'comment', 'comments'),
-  epics: (count: number) => several(count, 'epic', 'epics'),
+  items: (count: number) => pluralize(count, 'story', 'stories'),
+  comments: (count: number) => pluralize(count, 'comment', 'comments'),
+  epics: (count: number) => pluralize(count, 'epic', 'epics'),
   statuses: 'Statuses',
   statusThere: 'Status in the file',
   many: 'Stories',
@@ -53,17 +53,17 @@ export const i = {
   placeOf: (status: string) => `Column for ${status}`,
   choose: 'Choose a column',
   canceled: 'Canceled (not on the board)',
-  unplaced: (count: number) => `Choose a column for ${several(count, 'more status', 'more statuses')}.`,
+  unplaced: (count: number) => `Choose a column for ${pluralize(count, 'more status', 'more statuses')}.`,
   people: 'People',
   personThere: 'Person in the file',
-  times: 'Mentions',
+  times: 'Occurrences',
   personHere: 'Member',
   memberOf: (person: string) => `Member for ${person}`,
   noMember: 'No member',
-  peopleWhy: 'Stories and comments by anyone else keep the name as text.',
+  peopleWhy: 'Stories and comments of people without a member keep their name as text.',
   noStatuses: 'No story has a status. All go to the backlog.',
   leftOut: (count: number) => `Not imported (${count.toLocaleString()})`,
-  refusedItems: (count: number) => `${several(count, 'item', 'items')} can’t be imported`,
+  refusedItems: (count: number) => `${pluralize(count, 'item', 'items')} can’t be imported`,
   inItems: (places: readonly string[], count: number) =>
     count > places.length
       ? `${places.join(', ')} and ${(count - places.length).toLocaleString()} more`
@@ -71,7 +71,7 @@ export const i = {
   more: (count: number) => `and ${count.toLocaleString()} more`,
   theirs: 'Overwrite stories that were changed here',
   again: 'Stories from an earlier import are updated, not duplicated.',
-  run: (count: number) => `Import ${several(count, 'story', 'stories')}`,
+  run: (count: number) => `Import ${pluralize(count, 'story', 'stories')}`,
   other: 'Choose another file',
   running: (name: string) => `Importing ${name}`,
   progress: (done: number, total: number) => `${done.toLocaleString()} of ${total.toLocaleString()}`,
@@ -89,7 +89,7 @@ export const i = {
   } satisfies Record<ImportOutcome, string>,
   toBoard: 'Open board',
   keptWhy: 'Kept because they were changed here',
-  notWaiting: 'Blockers left out because they are not in the file',
+  notWaiting: 'Blockers not imported because they are not in the file',
   list: 'Imports',
   listIntro: 'Newest first.',
   empty: 'No imports yet',
@@ -100,8 +100,8 @@ export const i = {
   undoTitle: (name: string) => `Undo the import ${name}?`,
   undoWhy:
     'This deletes the imported stories with their comments, and epics that become empty. Stories changed since then are kept.',
-  undone: (removed: number) => `${several(removed, 'story was', 'stories were')} deleted`,
+  undone: (removed: number) => `${pluralize(removed, 'story was', 'stories were')} deleted`,
   undoneKept: (count: number, keys: string) =>
-    `${several(count, 'story', 'stories')} changed since the import: ${keys}`,
+    `${pluralize(count, 'story', 'stories')} changed since the import: ${keys}`,
   archived: 'This project is archived, so you can’t import into it.',
 };

@@ -1,14 +1,14 @@
 /** English texts of the inbox, loaded with it. */
 
-export const b = {
+export const inboxTexts = {
   loading: 'Loading the inbox',
   empty: 'Your inbox is empty',
-  emptyWhy: 'Mentions, assignments, review requests and stalled work of yours appear here.',
-  needs: 'Needs you',
+  emptyWhy: 'Mentions, assignments, review requests and your stalled work appear here.',
+  needs: 'Action needed',
   known: 'For your information',
   read: 'Done',
   done: 'Done',
   allDone: 'Mark all as done',
-  notDone: 'This could not be marked as done',
+  notDone: 'Could not mark this as done',
   settings: 'Notification settings',
 };

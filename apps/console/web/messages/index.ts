@@ -1,13 +1,13 @@
 /** Provides the texts in the reader's language, and formats times and numbers for the reader's locale. */
-import { timeNow } from '../data/time.ts';
+import { serverNow } from '../data/time.ts';
 import { en, type Texts } from './en.ts';
 
 export const t: Texts = en;
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const dateTimeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-const steps = [
+const relativeUnits = [
   { unit: 'second', millis: 1_000, until: 60_000 },
   { unit: 'minute', millis: 60_000, until: 3_600_000 },
   { unit: 'hour', millis: 3_600_000, until: 86_400_000 },
@@ -15,46 +15,47 @@ const steps = [
   { unit: 'month', millis: 30 * 86_400_000, until: 365 * 86_400_000 },
 ] as const;
 
-function relatively(millis: number): string {
-  const step = steps.find(({ until }) => Math.abs(millis) < until) ?? {
+function relativeTime(millis: number): string {
+  const step = relativeUnits.find(({ until }) => Math.abs(millis) < until) ?? {
     unit: 'year' as const,
     millis: 365 * 86_400_000,
   };
-  return relative.format(Math.round(millis / step.millis), step.unit);
+  return relativeFormat.format(Math.round(millis / step.millis), step.unit);
 }
 
 /** Formats a past time, such as "5 min. ago". It never shows a future time, even if the clocks differ. */
-export const ago = (time: string, now = timeNow()): string => relatively(Math.min(0, Date.parse(time) - now));
+export const timeAgo = (time: string, now = serverNow()): string =>
+  relativeTime(Math.min(0, Date.parse(time) - now));
 
 /** Formats the time of an end, such as "in 5 days", including one in the past. */
-export const ending = (time: string, now = timeNow()): string => relatively(Date.parse(time) - now);
+export const timeUntil = (time: string, now = serverNow()): string => relativeTime(Date.parse(time) - now);
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
-const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const shortDayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-export const shortDay = (millis: number): string => dayAndMonth.format(millis);
-export const exactDay = (time: string): string => day.format(Date.parse(time));
-export const exactly = (time: string): string => moment.format(Date.parse(time));
+export const shortDay = (millis: number): string => shortDayFormat.format(millis);
+export const exactDay = (time: string): string => dayFormat.format(Date.parse(time));
+export const exactTime = (time: string): string => dateTimeFormat.format(Date.parse(time));
 
-const short = {
-  second: narrow('second'),
-  minute: narrow('minute'),
-  hour: narrow('hour'),
-  day: narrow('day'),
+const durationFormats = {
+  second: durationFormat('second'),
+  minute: durationFormat('minute'),
+  hour: durationFormat('hour'),
+  day: durationFormat('day'),
 };
 
-function narrow(unit: 'second' | 'minute' | 'hour' | 'day'): Intl.NumberFormat {
+function durationFormat(unit: 'second' | 'minute' | 'hour' | 'day'): Intl.NumberFormat {
   return new Intl.NumberFormat(undefined, {
     ...{ style: 'unit', unit, unitDisplay: 'narrow', maximumFractionDigits: 0 },
   });
 }
 
 /** Formats a duration in its largest unit: "12m". */
-export function span(millis: number): string {
+export function durationText(millis: number): string {
   const seconds = Math.max(0, Math.round(millis / 1_000));
-  if (seconds < 60) return short.second.format(seconds);
-  if (seconds < 3_600) return short.minute.format(Math.round(seconds / 60));
-  if (seconds < 172_800) return short.hour.format(Math.round(seconds / 3_600));
-  return short.day.format(Math.round(seconds / 86_400));
+  if (seconds < 60) return durationFormats.second.format(seconds);
+  if (seconds < 3_600) return durationFormats.minute.format(Math.round(seconds / 60));
+  if (seconds < 172_800) return durationFormats.hour.format(Math.round(seconds / 3_600));
+  return durationFormats.day.format(Math.round(seconds / 86_400));
 }

@@ -3,25 +3,25 @@ import { type Registry, type ResultOf } from '@muster/registry';
 
 type Kind = ResultOf<Registry['notifications']['listPreferences']>['items'][number]['kind'];
 
-export const told = {
+export const notificationTexts = {
   intro: 'Choose how you are notified. Changes apply from now on, and only to you.',
   what: 'Notify me when',
   channels: { inbox: 'Inbox', email: 'E-mail', push: 'Push' },
-  needs: 'Needs you',
+  needs: 'Action needed',
   known: 'For your information',
   kinds: {
     mention: 'someone mentions you',
     review_requested: 'someone requests your review',
     handoff: 'someone hands work off to you',
-    lease_expired: 'a lease of yours or of your agents expires',
+    lease_expired: 'your lease or a lease of your agents expires',
     access_requested: 'someone requests access to a project you lead',
     seat_limit: 'no seats are left',
     webhook_paused: 'one of your webhooks is paused',
-    forge_failing: 'deliveries of a connected forge can’t be read',
+    forge_failing: 'events from a connected forge can’t be read',
     assigned: 'a story is assigned to you',
     unblocked: 'a story assigned to you is no longer blocked',
     review_verdict: 'someone reviews your work',
-    merge_reverted: 'a merge of work you did or reviewed is reverted',
+    merge_reverted: 'merged work that you did or reviewed is reverted',
     comment_reply: 'someone replies to you',
     lock_taken_over: 'someone releases one of your locks',
     lease_taken_over: 'someone takes over your work',
@@ -31,6 +31,6 @@ export const told = {
   } satisfies Record<Kind, string>,
   by: (what: string, channel: string) => `${channel} when ${what}`,
   mute: 'off',
-  push: 'Push notifications go to devices with an app that you allowed to send them.',
+  push: 'Push notifications are sent to devices on which you allowed them in an app.',
   readOnly: 'This token is read-only. Sign in to change these settings.',
 };

@@ -1,6 +1,6 @@
 /** English texts of the page for a new project, loaded with it. */
 
-export const n = {
+export const texts = {
   intro: 'A project has a board with columns from Backlog to Done. You will be its lead.',
   name: 'Name',
   nameTaken: (key: string) => `${key} has the same name.`,

@@ -1,2 +1,2 @@
-export const several = (count: number, one: string, more: string): string =>
+export const pluralize = (count: number, one: string, more: string): string =>
   `${count.toLocaleString()} ${count === 1 ? one : more}`;

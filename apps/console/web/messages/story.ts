@@ -1,8 +1,8 @@
 /** English texts for editing a story and for what blocks it, loaded with its page. */
 import { type Obstacle } from '@muster/registry';
-import { several } from './several.ts';
+import { pluralize } from './several.ts';
 
-export const w = {
+export const editTexts = {
   edit: 'Edit',
   write: 'Write a spec',
   editor: 'Spec, in Markdown',
@@ -13,11 +13,12 @@ export const w = {
   note: 'Summary of the change (optional)',
   meanwhile: (name: string, version: number) =>
     `${name} saved version ${version.toLocaleString()} while you were editing`,
-  meanwhileWhy: 'Both versions are shown. Copy what you want to keep into yours, then save it on top.',
+  meanwhileWhy:
+    'Both versions are shown. Copy what you want to keep into yours, then save it as the new version.',
   theirs: (version: number) => `Theirs, version ${version.toLocaleString()}`,
   theirChange: 'Their changes',
   mine: 'Yours',
-  saveOnTop: 'Save mine on top',
+  saveOnTop: 'Save as new version',
   takeTheirs: 'Use theirs',
   lines: 'Show lines',
   read: 'Show text',
@@ -47,9 +48,9 @@ export const w = {
   block: 'Mark as blocked',
   blockedKind: 'Reason',
   blockedKinds: {
-    dependency: 'A dependency',
-    needs_input: 'A missing answer',
-    external: 'Something external',
+    dependency: 'Dependency',
+    needs_input: 'Missing answer',
+    external: 'External',
   },
   blockedNote: 'What needs to happen',
   unblocker: 'Who can unblock it',
@@ -80,7 +81,7 @@ export const w = {
   takeOverTitle: (key: string) => `Take over ${key}?`,
   takeOverWhy: (name: string) =>
     `${name} loses the lease immediately and can no longer write with it. You continue from the last checkpoint.`,
-  takenOver: (key: string) => `You now hold ${key}`,
+  takenOver: (key: string) => `You’re now working on ${key}`,
   offeredTo: (name: string) => `to ${name}`,
   offeredToYou: 'to you',
   offerLeft: (left: string) => `${left} left`,
@@ -93,13 +94,13 @@ export const w = {
     `It is reserved for ${name}, who then can’t accept it. You continue from the last checkpoint.`,
   letGo: 'Release',
   letGoDone: (key: string) => `${key} was released`,
-  notDone: 'This could not be done',
+  notDone: 'Something went wrong',
   answer: 'Answer',
   readiness: {
     archived: 'The project is archived',
     finished: 'The story is done or canceled',
     blocked_by: 'Blocked by other stories',
-    blocked: 'Blocked until someone unblocks it',
+    blocked: 'Marked as blocked',
     spec_missing: 'The policy requires a spec first',
     policy: 'The policy doesn’t allow it yet',
     no_column: 'The board has no column for work in progress',
@@ -117,7 +118,7 @@ export const storyTexts = {
   spec: 'Spec',
   noSpec: 'No spec yet.',
   approvedBoxes:
-    'This version is approved, so its boxes can’t be ticked here. To change them, edit the spec: it then needs a new approval.',
+    'This version is approved, so you can’t tick its boxes here. Edit the spec to change them; it then needs a new approval.',
   version: (version: number) => `Version ${version.toLocaleString()}`,
   whatChanged: 'Show last change',
   from: 'From',
@@ -154,7 +155,7 @@ export const storyTexts = {
     [
       `Checkpoint ${seq.toLocaleString()}`,
       when,
-      ...(files > 0 ? [several(files, 'file', 'files')] : []),
+      ...(files > 0 ? [pluralize(files, 'file', 'files')] : []),
     ].join(', '),
   stopRequested: (name: string) => `${name} asked to stop`,
   timeline: 'Timeline',

@@ -1,7 +1,7 @@
 /** English texts of epics, health and the audit trail, loaded with these pages. */
-import { several } from './several.ts';
+import { pluralize } from './several.ts';
 
-export const v = {
+export const viewTexts = {
   epics: {
     title: 'Epics and groups',
     loading: 'Loading the epics',
@@ -29,22 +29,22 @@ export const v = {
     status: { open: 'open', done: 'done', canceled: 'canceled' },
     statusOf: (title: string) => `Status of ${title}`,
     progress: (done: number, total: number) =>
-      `${done.toLocaleString()} of ${several(total, 'story', 'stories')} done`,
+      `${done.toLocaleString()} of ${pluralize(total, 'story', 'stories')} done`,
     stories: 'Show stories',
     groups: 'Delivery groups',
     groupsIntro:
-      'Stories that are merged together. Done means that people completed them, landed that the forge merged them.',
+      'Stories that are merged together. “Done” counts completed stories, “merged” counts those that the forge has merged.',
     noGroups: 'No delivery groups yet',
     states: {
       draft: 'draft',
       active: 'active',
       in_review: 'in review',
-      landed: 'landed',
+      landed: 'merged',
       abandoned: 'abandoned',
     },
     done: (done: number, total: number) => `${done.toLocaleString()} of ${total.toLocaleString()} done`,
     landed: (landed: number, total: number) =>
-      `${landed.toLocaleString()} of ${total.toLocaleString()} landed`,
+      `${landed.toLocaleString()} of ${total.toLocaleString()} merged`,
     blocked: (count: number) => `${count.toLocaleString()} blocked`,
     failed: 'This could not be saved',
   },
@@ -55,7 +55,7 @@ export const v = {
     span: (weeks: number) => `${weeks.toLocaleString()} weeks`,
     measures: {
       leadTime: ['Lead time', 'From the first start of a story until it is done'],
-      landingGap: ['Done to landed', 'From done until the forge merges it'],
+      landingGap: ['Done to merged', 'From done until the forge merges the work'],
       rework: ['Rework', 'Stories reopened after done, and work sent back'],
       stalledLeases: ['Stalled leases', 'From an expired lease until work continues'],
       waits: ['Waiting for answers', 'From a question until it is resolved'],
@@ -116,13 +116,13 @@ export const v = {
     when: 'When',
     who: 'Who',
     what: 'What',
-    where: 'Address',
+    where: 'IP address',
     letIn: (name: string, host: string | null) =>
-      host === null ? `${name}, self-registered` : `${name} from ${host}`,
+      host === null ? `${name}, not verified` : `${name} from ${host}`,
     asAgent: (agent: string) => `as agent ${agent}`,
     may: { read: 'read', write: 'read and write', admin: 'full admin access' },
     allProjects: 'all projects of the member',
-    otherProjects: (count: number) => several(count, 'other project', 'other projects'),
+    otherProjects: (count: number) => pluralize(count, 'other project', 'other projects'),
     ends: (time: string) => `until ${time}`,
     detail: (name: string, value: string) => `${name}: ${value}`,
     older: 'Show older',

@@ -4,10 +4,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { type ActivityFilter, spans } from '../data/trail-filter.ts';
-import { narrowed } from './trail-bounds.ts';
+import { withFilter } from './trail-bounds.ts';
 import { Icon } from '../components/icons.tsx';
-import { useDoers } from '../components/whose.ts';
-import { a, happened } from '../messages/activity.ts';
+import { useActorOptions } from '../components/whose.ts';
+import { activityTexts, eventText } from '../messages/activity.ts';
 import { exactDay } from '../messages/index.ts';
 import { kindsOf } from './activity-query.ts';
 
@@ -24,7 +24,7 @@ export function ActivityBar({
   const navigate = useNavigate({ from: '/activity' });
   const projects = useQuery(projectsQuery(useClient())).data ?? [];
   const { actor, kind, project, story, since } = filter;
-  const doers = useDoers(actor, actorName ?? a.formerly);
+  const doers = useActorOptions(actor, actorName ?? activityTexts.formerly);
   const select = (field: keyof ActivityFilter, label: string, all: string, options: Options) => {
     const value = filter[field] ?? '';
     return (
@@ -33,7 +33,7 @@ export function ActivityBar({
         aria-label={label}
         data-chosen={value !== '' || undefined}
         value={value}
-        onChange={({ target }) => void navigate({ search: narrowed(filter, field, target.value) })}
+        onChange={({ target }) => void navigate({ search: withFilter(filter, field, target.value) })}
       >
         <option value="">{all}</option>
         {options.map(([id, name]) => (
@@ -44,35 +44,35 @@ export function ActivityBar({
       </select>
     );
   };
-  const isOneKind = kind !== undefined && !(kind in a.groups) && kindsOf(kind).length > 0;
-  const isDay = since !== undefined && !(since in a.spans);
+  const isOneKind = kind !== undefined && !(kind in activityTexts.groups) && kindsOf(kind).length > 0;
+  const isDay = since !== undefined && !(since in activityTexts.spans);
   const isKey = project !== undefined && !projects.some(({ key }) => key === project);
   return (
-    <div className="trail-bar" role="search" aria-label={a.filters}>
+    <div className="trail-bar" role="search" aria-label={activityTexts.filters}>
       {select(
         'actor',
-        a.who,
-        a.anyone,
+        activityTexts.who,
+        activityTexts.anyone,
         doers.map(({ id, name }) => [id, name]),
       )}
-      {select('kind', a.what, a.anything, [
-        ...(isOneKind ? [[kind, a.only(happened(kind))] as const] : []),
-        ...Object.entries(a.groups),
+      {select('kind', activityTexts.what, activityTexts.anything, [
+        ...(isOneKind ? [[kind, activityTexts.only(eventText(kind))] as const] : []),
+        ...Object.entries(activityTexts.groups),
       ])}
-      {select('project', a.where, a.anywhere, [
+      {select('project', activityTexts.where, activityTexts.anywhere, [
         ...(isKey ? [[project, project] as const] : []),
         ...projects.map(({ key, name }) => [key, name] as const),
       ])}
-      {select('since', a.when, a.ever, [
-        ...(isDay ? [[since, a.since(exactDay(`${since}T12:00:00`))] as const] : []),
-        ...spans.map((span) => [span, a.spans[span]] as const),
+      {select('since', activityTexts.when, activityTexts.ever, [
+        ...(isDay ? [[since, activityTexts.since(exactDay(`${since}T12:00:00`))] as const] : []),
+        ...spans.map((span) => [span, activityTexts.spans[span]] as const),
       ])}
       {story !== undefined && (
         <Link
           to="/activity"
-          search={narrowed(filter, 'story', undefined)}
+          search={withFilter(filter, 'story', undefined)}
           className="button trail-chip"
-          aria-label={a.notOf(story.toUpperCase())}
+          aria-label={activityTexts.notOf(story.toUpperCase())}
         >
           <span className="key">{story.toUpperCase()}</span>
           <Icon name="close" size={12} />
@@ -80,7 +80,7 @@ export function ActivityBar({
       )}
       {Object.keys(filter).length > 0 && (
         <Link to="/activity" search={{}} className="button" data-kind="quiet">
-          {a.clear}
+          {activityTexts.clear}
         </Link>
       )}
     </div>

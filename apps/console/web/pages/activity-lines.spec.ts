@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type ActivityItem } from '@muster/registry';
-import { collapsed } from './activity-lines.ts';
+import { collapseEvents } from './activity-lines.ts';
 
 const start = Date.parse('2026-01-01T12:00:00Z');
 
@@ -16,7 +16,12 @@ const events = (
       }) as unknown as ActivityItem,
   );
 const told = (items: readonly ActivityItem[]) =>
-  collapsed(items).map(({ item, times, checkpoints }) => [item.actor.name, item.kind, times, checkpoints]);
+  collapseEvents(items).map(({ item, times, checkpoints }) => [
+    item.actor.name,
+    item.kind,
+    times,
+    checkpoints,
+  ]);
 
 it('shows a run of reports as one line, also where another actor reports in between', () => {
   const [updated, checkpointed] = ['execution.updated', 'execution.checkpointed'];

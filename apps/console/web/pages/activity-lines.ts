@@ -1,7 +1,7 @@
 /** Groups the activity into lines: repeated events of one actor about one subject share a line. */
 import { type ActivityItem } from '@muster/registry';
 
-export interface Happened {
+export interface ActivityLine {
   /** The newest of the events that share the line. */
   readonly item: ActivityItem;
   /** Number of events on this line, without checkpoints of a run. */
@@ -15,13 +15,13 @@ const isReport = ({ kind }: ActivityItem): boolean =>
 /** Reports further apart than this are on different lines. */
 const longestGapMs = 60 * 60_000;
 
-const doerId = ({ agentId, memberId }: ActivityItem['actor']): string | null => agentId ?? memberId;
+const actorIdOf = ({ agentId, memberId }: ActivityItem['actor']): string | null => agentId ?? memberId;
 
-const isSameDoing = (one: ActivityItem, other: ActivityItem): boolean =>
-  doerId(one.actor) === doerId(other.actor) && one.subject.id === other.subject.id;
+const isSameActorAndSubject = (one: ActivityItem, other: ActivityItem): boolean =>
+  actorIdOf(one.actor) === actorIdOf(other.actor) && one.subject.id === other.subject.id;
 
 /** Groups events, which are sorted newest first. Reports share a line even if others acted in between. */
-export function collapsed(items: readonly ActivityItem[]): Happened[] {
+export function collapseEvents(items: readonly ActivityItem[]): ActivityLine[] {
   const lines: { item: ActivityItem; oldest: ActivityItem; times: number; checkpoints: number }[] = [];
   for (const item of items) {
     const isCheckpoint = isReport(item) && item.kind === 'execution.checkpointed';
@@ -29,10 +29,12 @@ export function collapsed(items: readonly ActivityItem[]): Happened[] {
       ? lines.findLast(
           ({ item: newest, oldest }) =>
             isReport(newest) &&
-            isSameDoing(newest, item) &&
+            isSameActorAndSubject(newest, item) &&
             Date.parse(oldest.at) - Date.parse(item.at) <= longestGapMs,
         )
-      : lines.slice(-1).find(({ item: last }) => last.kind === item.kind && isSameDoing(last, item));
+      : lines
+          .slice(-1)
+          .find(({ item: last }) => last.kind === item.kind && isSameActorAndSubject(last, item));
     if (line === undefined)
       lines.push({ item, oldest: item, times: isCheckpoint ? 0 : 1, checkpoints: isCheckpoint ? 1 : 0 });
     else {

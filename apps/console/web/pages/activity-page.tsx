@@ -3,25 +3,25 @@ import { type StoryStatus } from '@muster/registry';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { type ActivityFilter } from '../data/trail-filter.ts';
-import { narrowed } from './trail-bounds.ts';
+import { withFilter } from './trail-bounds.ts';
 import { Icon } from '../components/icons.tsx';
 import { Avatar, nameOf } from '../components/people.tsx';
-import { Empty, Failed, Loading } from '../components/states.tsx';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useIsAdmin } from '../settings/rights.ts';
 import { useTitle } from '../components/title.ts';
-import { doerId } from '../components/whose.ts';
-import { a, happened, movedTo } from '../messages/activity.ts';
-import { ago, exactly, t } from '../messages/index.ts';
+import { actorOptionId } from '../components/whose.ts';
+import { activityTexts, eventText, statusChangeText } from '../messages/activity.ts';
+import { timeAgo, exactTime, t } from '../messages/index.ts';
 import { ActivityBar } from './activity-bar.tsx';
 import { activityQuery } from './activity-query.ts';
-import { collapsed, type Happened } from './activity-lines.ts';
+import { collapseEvents, type ActivityLine } from './activity-lines.ts';
 
 const route = getRouteApi('/activity');
 
 const isStatus = (value: unknown): value is StoryStatus => typeof value === 'string' && value in t.status;
 
 /** Renders a part of a line as a link to the activity filtered by it. */
-const Narrow = ({
+const FilterLink = ({
   filter,
   title,
   isQuiet = false,
@@ -43,7 +43,7 @@ const Narrow = ({
   </Link>
 );
 
-function Line({ line, filter }: { readonly line: Happened; readonly filter: ActivityFilter }) {
+function ActivityRow({ line, filter }: { readonly line: ActivityLine; readonly filter: ActivityFilter }) {
   const { item, times, checkpoints } = line;
   const { kind, actor, subject, data, at } = item;
   return (
@@ -52,12 +52,19 @@ function Line({ line, filter }: { readonly line: Happened; readonly filter: Acti
         <Avatar name={actor.name} kind={actor.kind} />
       </span>
       <p className="row-words">
-        <Narrow filter={narrowed(filter, 'actor', doerId(actor))} title={a.onlyBy(nameOf(actor))}>
+        <FilterLink
+          filter={withFilter(filter, 'actor', actorOptionId(actor))}
+          title={activityTexts.onlyBy(nameOf(actor))}
+        >
           {nameOf(actor)}
-        </Narrow>{' '}
-        <Narrow filter={narrowed(filter, 'kind', kind)} title={a.only(happened(kind))} isQuiet>
-          {happened(kind)}
-        </Narrow>{' '}
+        </FilterLink>{' '}
+        <FilterLink
+          filter={withFilter(filter, 'kind', kind)}
+          title={activityTexts.only(eventText(kind))}
+          isQuiet
+        >
+          {eventText(kind)}
+        </FilterLink>{' '}
         {subject.type === 'story' && subject.key !== null ? (
           <Link to="/s/$storyKey" params={{ storyKey: subject.key }} className="row-title">
             <span className="key">{subject.key}</span> {subject.title}
@@ -66,23 +73,25 @@ function Line({ line, filter }: { readonly line: Happened; readonly filter: Acti
           subject.title
         )}
         {kind === 'story.statusChanged' && isStatus(data['to']) && (
-          <span className="muted"> {movedTo(t.status[data['to']])}</span>
+          <span className="muted"> {statusChangeText(t.status[data['to']])}</span>
         )}
-        {(times > 1 || checkpoints > 0) && <span className="muted"> · {a.repeated(times, checkpoints)}</span>}
+        {(times > 1 || checkpoints > 0) && (
+          <span className="muted"> · {activityTexts.repeated(times, checkpoints)}</span>
+        )}
       </p>
       {subject.type === 'story' && subject.key !== null && filter.story === undefined && (
         <Link
           to="/activity"
-          search={narrowed(filter, 'story', subject.key)}
+          search={withFilter(filter, 'story', subject.key)}
           className="icon-button trail-only"
-          aria-label={a.onlyOf(subject.key)}
-          title={a.onlyOf(subject.key)}
+          aria-label={activityTexts.onlyOf(subject.key)}
+          title={activityTexts.onlyOf(subject.key)}
         >
           <Icon name="search" size={13} />
         </Link>
       )}
-      <time className="muted tabular" dateTime={at} title={exactly(at)}>
-        {ago(at)}
+      <time className="muted tabular" dateTime={at} title={exactTime(at)}>
+        {timeAgo(at)}
       </time>
     </li>
   );
@@ -96,7 +105,7 @@ export function ActivityPage() {
   const isAdmin = useIsAdmin();
   const items = activity.data?.pages.flatMap((page) => page.items) ?? [];
   const isNarrowed = Object.keys(filter).length > 0;
-  const actorName = items.find(({ actor }) => doerId(actor) === filter.actor)?.actor.name;
+  const actorName = items.find(({ actor }) => actorOptionId(actor) === filter.actor)?.actor.name;
   return (
     <>
       <header className="page-head">
@@ -111,24 +120,24 @@ export function ActivityPage() {
       <div className="page">
         <div className="page-column">
           <ActivityBar filter={filter} actorName={actorName} />
-          {activity.isError && <Failed error={activity.error} again={() => void activity.refetch()} />}
+          {activity.isError && <LoadError error={activity.error} again={() => void activity.refetch()} />}
           {activity.isPending && <Loading label={t.activity.loading} />}
           {activity.isSuccess && items.length === 0 && (
-            <Empty title={isNarrowed ? a.none : t.activity.empty}>
+            <EmptyState title={isNarrowed ? activityTexts.none : t.activity.empty}>
               {!isNarrowed && <p>{t.activity.emptyWhy}</p>}
               {isNarrowed && (
                 <>
-                  <p>{a.noneWhy}</p>
+                  <p>{activityTexts.noneWhy}</p>
                   <Link to="/activity" search={{}} className="button">
-                    {a.clear}
+                    {activityTexts.clear}
                   </Link>
                 </>
               )}
-            </Empty>
+            </EmptyState>
           )}
           <ol className="rows">
-            {collapsed(items).map((line) => (
-              <Line key={line.item.id} line={line} filter={filter} />
+            {collapseEvents(items).map((line) => (
+              <ActivityRow key={line.item.id} line={line} filter={filter} />
             ))}
           </ol>
           {activity.hasNextPage && (

@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
-import { a, kinds } from '../messages/activity.ts';
+import { activityTexts, eventKinds } from '../messages/activity.ts';
 import { kindsOf, type KindGroup } from './activity-query.ts';
 
 it('has every kind of event in one group, and none that is empty', () => {
-  const groups = Object.keys(a.groups) as KindGroup[];
+  const groups = Object.keys(activityTexts.groups) as KindGroup[];
   const all = groups.map(kindsOf);
   expect(all.filter(({ length }) => length === 0)).toEqual([]);
-  expect(all.flat().toSorted()).toEqual(kinds.toSorted());
+  expect(all.flat().toSorted()).toEqual(eventKinds.toSorted());
   expect(kindsOf('people')).toContain('member.removed');
   expect(kindsOf('people')).not.toContain('project.created');
 });

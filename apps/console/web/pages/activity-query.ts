@@ -3,10 +3,10 @@ import { type Client } from '@muster/client';
 import { type EventKind } from '@muster/registry';
 import { type ActivityFilter } from '../data/trail-filter.ts';
 import { sinceOf } from './trail-bounds.ts';
-import { timeNow } from '../data/time.ts';
-import { a, kinds } from '../messages/activity.ts';
+import { serverNow } from '../data/time.ts';
+import { activityTexts, eventKinds } from '../messages/activity.ts';
 
-export type KindGroup = keyof typeof a.groups;
+export type KindGroup = keyof typeof activityTexts.groups;
 
 /** The group of a kind of event, by its subject. */
 const groupOf: Readonly<Record<string, KindGroup>> = {
@@ -18,8 +18,8 @@ const groupOf: Readonly<Record<string, KindGroup>> = {
 
 /** Lists the matching kinds: one kind, those of a group, or none if the value is unknown. */
 export function kindsOf(kind: string): readonly EventKind[] {
-  if (!(kind in a.groups)) return kinds.filter((one) => one === kind);
-  return kinds.filter((one) => (groupOf[one.split('.')[0] ?? ''] ?? 'setup') === kind);
+  if (!(kind in activityTexts.groups)) return eventKinds.filter((one) => one === kind);
+  return eventKinds.filter((one) => (groupOf[one.split('.')[0] ?? ''] ?? 'setup') === kind);
 }
 
 /** Queries the filtered activity. An unknown kind is ignored. */
@@ -34,7 +34,7 @@ export const activityQuery = (client: Client, filter: ActivityFilter) => {
         ...(chosen.length > 0 && { kinds: [...chosen] }),
         ...(project !== undefined && { projectId: project.toUpperCase() }),
         ...(story !== undefined && { storyId: story.toUpperCase() }),
-        ...(since !== undefined && { since: sinceOf(since, timeNow()) }),
+        ...(since !== undefined && { since: sinceOf(since, serverNow()) }),
         ...{ limit: 50, ...(pageParam !== null && { cursor: pageParam }) },
       }),
     initialPageParam: null as string | null,

@@ -7,24 +7,24 @@ import { collisionsQuery, projectsQuery, stoppedQuery, workQuery } from '../data
 import { LeaseClock, useNow } from '../components/clock.tsx';
 import { Collisions } from '../components/collisions.tsx';
 import { Icon } from '../components/icons.tsx';
-import { OfferAct, OfferFact } from '../components/offer.tsx';
+import { OfferActions, OfferFact } from '../components/offer.tsx';
 import { Avatar, nameOf } from '../components/people.tsx';
 import { Group, Row } from '../components/row.tsx';
-import { Empty, Failed, Loading } from '../components/states.tsx';
-import { Steer } from '../components/steer.tsx';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
+import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
 import { useTitle } from '../components/title.ts';
 import { WorkState } from '../components/work.tsx';
 import { agentsTexts } from '../messages/agents.ts';
-import { ago, t } from '../messages/index.ts';
-import { storyTexts, w } from '../messages/story.ts';
+import { timeAgo, t } from '../messages/index.ts';
+import { storyTexts, editTexts } from '../messages/story.ts';
 import { Locks } from './locks-part.tsx';
 
 const route = getRouteApi('/agents');
 /** Locks of up to this many projects with work are shown; those of other projects only if they are chosen. */
-const mostProjects = 5;
+const maxProjects = 5;
 
-function Work({ execution }: { readonly execution: ListedExecution }) {
+function WorkRow({ execution }: { readonly execution: ListedExecution }) {
   const { lease, story, group, state, phase, progress, checkpoint, needsRework, stopRequested, offer } =
     execution;
   const now = useNow();
@@ -39,7 +39,7 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
     progress > 0 ? t.board.progress(progress) : undefined,
     checkpoint === null
       ? agentsTexts.noCheckpoint
-      : storyTexts.checkpoint(checkpoint.seq, ago(checkpoint.at, now), checkpoint.filesTouched.length),
+      : storyTexts.checkpoint(checkpoint.seq, timeAgo(checkpoint.at, now), checkpoint.filesTouched.length),
     stopRequested === null ? undefined : storyTexts.stopRequested(stopRequested.by.name),
   ];
   return (
@@ -73,18 +73,18 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
         <>
           {state === 'waiting_input' && story !== null && (
             <Link to="/s/$storyKey" params={{ storyKey: story.key }} hash="threads" className="button">
-              {w.answer}
+              {editTexts.answer}
               <span className="sr-only"> {story.key}</span>
             </Link>
           )}
-          <OfferAct
+          <OfferActions
             execution={execution}
             storyKey={story?.key ?? null}
             name={story?.key ?? group?.name ?? ''}
           />
           <StopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
           <LiftStopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
-          {story !== null && <Steer execution={execution} storyKey={story.key} />}
+          {story !== null && <WorkActions execution={execution} storyKey={story.key} />}
         </>
       }
     />
@@ -103,7 +103,7 @@ export function AgentsPage() {
   const stopped = useQuery(stoppedQuery(client));
   const ended = stopped.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
   const withWork = projects.filter(({ id }) => shown?.some(({ projectId }) => projectId === id) === true);
-  const locked = projects.length === 1 ? projects : withWork.slice(0, mostProjects);
+  const locked = projects.length === 1 ? projects : withWork.slice(0, maxProjects);
   return (
     <>
       <header className="page-head">
@@ -130,26 +130,26 @@ export function AgentsPage() {
       </header>
       <div className="page">
         <div className="page-column">
-          {work.isError && <Failed error={work.error} again={() => void work.refetch()} />}
+          {work.isError && <LoadError error={work.error} again={() => void work.refetch()} />}
           {work.isPending && <Loading label={agentsTexts.loading} />}
           {shown?.length === 0 && (
-            <Empty title={agentsTexts.empty}>
+            <EmptyState title={agentsTexts.empty}>
               <p>{agentsTexts.emptyWhy}</p>
               <Link to="/settings/$section" params={{ section: 'tokens' }} className="button">
                 {agentsTexts.connect}
               </Link>
-            </Empty>
+            </EmptyState>
           )}
           <ul className="rows group">
             {shown?.map((execution) => (
-              <Work key={execution.id} execution={execution} />
+              <WorkRow key={execution.id} execution={execution} />
             ))}
           </ul>
           {stopped.isError && work.isSuccess && (
-            <Failed error={stopped.error} again={() => void stopped.refetch()} />
+            <LoadError error={stopped.error} again={() => void stopped.refetch()} />
           )}
           <Group id="stopped" title={agentsTexts.stopped} items={ended}>
-            {(execution) => <Work key={execution.id} execution={execution} />}
+            {(execution) => <WorkRow key={execution.id} execution={execution} />}
           </Group>
           {(only === undefined ? locked : [only]).map((project) => (
             <Locks key={project.id} project={project} />

@@ -1,10 +1,10 @@
 /** Filters of the audit trail; each choice changes the URL. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type AuditFilter } from '../data/trail-filter.ts';
-import { narrowed } from './trail-bounds.ts';
-import { useDoers } from '../components/whose.ts';
-import { a } from '../messages/activity.ts';
-import { v } from '../messages/views.ts';
+import { withFilter } from './trail-bounds.ts';
+import { useActorOptions } from '../components/whose.ts';
+import { activityTexts } from '../messages/activity.ts';
+import { viewTexts } from '../messages/views.ts';
 
 export function AuditBar({
   filter,
@@ -16,9 +16,9 @@ export function AuditBar({
 }) {
   const navigate = useNavigate({ from: '/audit' });
   const { actor, operation, from, to } = filter;
-  const doers = useDoers(actor, actorName ?? a.formerly);
+  const doers = useActorOptions(actor, actorName ?? activityTexts.formerly);
   const go = (field: keyof AuditFilter, value: string, replace = false): void =>
-    void navigate({ search: narrowed(filter, field, value), replace });
+    void navigate({ search: withFilter(filter, field, value), replace });
   const day = (field: 'from' | 'to', label: string, value: string | undefined) => (
     <label className="trail-day">
       <span className="muted">{label}</span>
@@ -31,34 +31,34 @@ export function AuditBar({
     </label>
   );
   return (
-    <div className="trail-bar" role="search" aria-label={v.audit.filters}>
+    <div className="trail-bar" role="search" aria-label={viewTexts.audit.filters}>
       <input
         className="field trail-field audit-field"
         type="search"
-        aria-label={v.audit.operation}
-        placeholder={v.audit.placeholder}
+        aria-label={viewTexts.audit.operation}
+        placeholder={viewTexts.audit.placeholder}
         value={operation ?? ''}
         onChange={({ target }) => go('operation', target.value, true)}
       />
       <select
         className="field trail-field"
-        aria-label={v.audit.who}
+        aria-label={viewTexts.audit.who}
         data-chosen={actor !== undefined || undefined}
         value={actor ?? ''}
         onChange={({ target }) => go('actor', target.value)}
       >
-        <option value="">{v.audit.anyone}</option>
+        <option value="">{viewTexts.audit.anyone}</option>
         {doers.map(({ id, name }) => (
           <option key={id} value={id}>
             {name}
           </option>
         ))}
       </select>
-      {day('from', v.audit.from, from)}
-      {day('to', v.audit.to, to)}
+      {day('from', viewTexts.audit.from, from)}
+      {day('to', viewTexts.audit.to, to)}
       {Object.keys(filter).length > 0 && (
         <Link to="/audit" search={{}} className="button" data-kind="quiet">
-          {v.audit.clear}
+          {viewTexts.audit.clear}
         </Link>
       )}
     </div>

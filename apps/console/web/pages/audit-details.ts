@@ -1,9 +1,9 @@
 /** Formats the `details` of an AuditEntry for display. */
 import { type AuditEntry, type Project } from '@muster/registry';
-import { facts } from '../settings/components.tsx';
+import { joinFacts } from '../settings/components.tsx';
 import { widestOf } from '../settings/rights.ts';
 import { exactDay } from '../messages/index.ts';
-import { v } from '../messages/views.ts';
+import { viewTexts } from '../messages/views.ts';
 
 type Details = NonNullable<AuditEntry['details']>;
 
@@ -26,20 +26,22 @@ const isConsent = (details: Details): details is Details & Consent =>
 function namesOf(ids: readonly string[], projects: readonly Project[]): string {
   const known = projects.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
   const others = ids.length - known.length;
-  return [...known, ...(others > 0 ? [v.audit.otherProjects(others)] : [])].join(', ');
+  return [...known, ...(others > 0 ? [viewTexts.audit.otherProjects(others)] : [])].join(', ');
 }
 
-const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 export function detailsOf(details: Details, projects: readonly Project[]): string {
   if (!isConsent(details))
-    return facts(...Object.entries(details).map(([name, value]) => v.audit.detail(name, plain(value))));
+    return joinFacts(
+      ...Object.entries(details).map(([name, value]) => viewTexts.audit.detail(name, valueText(value))),
+    );
   const { client, agent, scopes, projectIds, expiresAt } = details;
-  return facts(
-    v.audit.letIn(client.name, client.host),
-    v.audit.asAgent(agent.name),
-    v.audit.may[widestOf(scopes)],
-    projectIds === null ? v.audit.allProjects : namesOf(projectIds, projects),
-    v.audit.ends(exactDay(expiresAt)),
+  return joinFacts(
+    viewTexts.audit.letIn(client.name, client.host),
+    viewTexts.audit.asAgent(agent.name),
+    viewTexts.audit.may[widestOf(scopes)],
+    projectIds === null ? viewTexts.audit.allProjects : namesOf(projectIds, projects),
+    viewTexts.audit.ends(exactDay(expiresAt)),
   );
 }

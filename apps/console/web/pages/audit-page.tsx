@@ -6,13 +6,13 @@ import { type AuditEntry, type Project } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { type AuditFilter } from '../data/trail-filter.ts';
-import { narrowed } from './trail-bounds.ts';
-import { doerId } from '../components/whose.ts';
+import { withFilter } from './trail-bounds.ts';
+import { actorOptionId } from '../components/whose.ts';
 import { Avatar, nameOf } from '../components/people.tsx';
-import { Empty, Failed, Loading } from '../components/states.tsx';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { ago, exactly } from '../messages/index.ts';
-import { v } from '../messages/views.ts';
+import { timeAgo, exactTime } from '../messages/index.ts';
+import { viewTexts } from '../messages/views.ts';
 import { detailsOf } from './audit-details.ts';
 import { auditQuery } from './queries.ts';
 import { AuditBar } from './audit-bar.tsx';
@@ -20,7 +20,7 @@ import { Target, useTargetNames } from './audit-target.tsx';
 
 const route = getRouteApi('/audit');
 
-const Entry = ({
+const AuditRow = ({
   entry,
   filter,
   projects,
@@ -38,9 +38,9 @@ const Entry = ({
         <Avatar name={actor.name} kind={actor.kind} />{' '}
         <Link
           to="/audit"
-          search={narrowed(filter, 'actor', doerId(actor))}
+          search={withFilter(filter, 'actor', actorOptionId(actor))}
           className="trail-link"
-          title={v.audit.onlyBy(nameOf(actor))}
+          title={viewTexts.audit.onlyBy(nameOf(actor))}
         >
           {nameOf(actor)}
         </Link>
@@ -48,9 +48,9 @@ const Entry = ({
       <td>
         <Link
           to="/audit"
-          search={narrowed(filter, 'operation', operation)}
+          search={withFilter(filter, 'operation', operation)}
           className="trail-link mono"
-          title={v.audit.onlyOperation(operation)}
+          title={viewTexts.audit.onlyOperation(operation)}
         >
           {operation.split('.').map((part, at) => (
             <Fragment key={at}>
@@ -68,20 +68,20 @@ const Entry = ({
       </td>
       <td>
         <span className="state" data-tone={outcome === 'denied' ? 'bad' : 'none'}>
-          {outcome === 'denied' ? v.audit.refused(reason) : v.audit.allowed}
+          {outcome === 'denied' ? viewTexts.audit.refused(reason) : viewTexts.audit.allowed}
         </span>
       </td>
       <td className="muted tabular table-where">{ip}</td>
       <td className="muted tabular number">
-        <time dateTime={at} title={exactly(at)}>
-          {ago(at)}
+        <time dateTime={at} title={exactTime(at)}>
+          {timeAgo(at)}
         </time>
       </td>
     </tr>
   );
 };
 
-const Entries = ({
+const AuditTable = ({
   entries,
   filter,
   projects,
@@ -93,23 +93,29 @@ const Entries = ({
   readonly names: ReadonlyMap<string, string>;
 }) => (
   // Focusable, so that the keyboard can scroll it sideways on small screens.
-  <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
+  <div className="wide" tabIndex={0} role="region" aria-label={viewTexts.audit.title}>
     <table className="table table-audit">
       <thead>
         <tr>
-          {[v.audit.who, v.audit.what, v.audit.outcome, v.audit.where].map((name) => (
-            <th key={name} scope="col" className={name === v.audit.where ? 'table-where' : undefined}>
-              {name}
-            </th>
-          ))}
+          {[viewTexts.audit.who, viewTexts.audit.what, viewTexts.audit.outcome, viewTexts.audit.where].map(
+            (name) => (
+              <th
+                key={name}
+                scope="col"
+                className={name === viewTexts.audit.where ? 'table-where' : undefined}
+              >
+                {name}
+              </th>
+            ),
+          )}
           <th scope="col" className="number">
-            {v.audit.when}
+            {viewTexts.audit.when}
           </th>
         </tr>
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <Entry key={entry.id} entry={entry} filter={filter} projects={projects} names={names} />
+          <AuditRow key={entry.id} entry={entry} filter={filter} projects={projects} names={names} />
         ))}
       </tbody>
     </table>
@@ -117,7 +123,7 @@ const Entries = ({
 );
 
 export function AuditPage() {
-  useTitle(v.audit.title);
+  useTitle(viewTexts.audit.title);
   const filter = route.useSearch();
   const client = useClient();
   const audit = useInfiniteQuery(auditQuery(client, filter));
@@ -126,49 +132,49 @@ export function AuditPage() {
   const items = audit.data?.pages.flatMap((page) => page.items) ?? [];
   const { outcome } = filter;
   const isNarrowed = Object.keys(filter).length > 0;
-  const actorName = items.find(({ actor }) => doerId(actor) === filter.actor)?.actor.name;
+  const actorName = items.find(({ actor }) => actorOptionId(actor) === filter.actor)?.actor.name;
   return (
     <>
       <header className="page-head">
-        <h1>{v.audit.title}</h1>
+        <h1>{viewTexts.audit.title}</h1>
         <span className="grow" />
-        <nav className="tabs" aria-label={v.audit.outcome}>
+        <nav className="tabs" aria-label={viewTexts.audit.outcome}>
           <Link
             to="/audit"
-            search={narrowed(filter, 'outcome', 'denied')}
+            search={withFilter(filter, 'outcome', 'denied')}
             className="tab"
             aria-current={outcome === 'denied' ? 'page' : undefined}
           >
-            {v.audit.denied}
+            {viewTexts.audit.denied}
           </Link>
           <Link
             to="/audit"
-            search={narrowed(filter, 'outcome', undefined)}
+            search={withFilter(filter, 'outcome', undefined)}
             activeOptions={{ exact: true, includeSearch: true }}
             className="tab"
             aria-current={outcome === undefined ? 'page' : undefined}
           >
-            {v.audit.all}
+            {viewTexts.audit.all}
           </Link>
         </nav>
       </header>
       <div className="page">
         <AuditBar filter={filter} actorName={actorName} />
-        {audit.isError && <Failed error={audit.error} again={() => void audit.refetch()} />}
-        {audit.isPending && <Loading label={v.audit.loading} />}
+        {audit.isError && <LoadError error={audit.error} again={() => void audit.refetch()} />}
+        {audit.isPending && <Loading label={viewTexts.audit.loading} />}
         {audit.isSuccess && items.length === 0 && (
-          <Empty title={v.audit.empty}>
+          <EmptyState title={viewTexts.audit.empty}>
             {isNarrowed && (
               <>
-                <p>{v.audit.emptyWhy}</p>
+                <p>{viewTexts.audit.emptyWhy}</p>
                 <Link to="/audit" search={{}} className="button">
-                  {v.audit.clear}
+                  {viewTexts.audit.clear}
                 </Link>
               </>
             )}
-          </Empty>
+          </EmptyState>
         )}
-        {items.length > 0 && <Entries entries={items} filter={filter} projects={projects} names={names} />}
+        {items.length > 0 && <AuditTable entries={items} filter={filter} projects={projects} names={names} />}
         {audit.hasNextPage && (
           <button
             type="button"
@@ -176,7 +182,7 @@ export function AuditPage() {
             disabled={audit.isFetchingNextPage}
             onClick={() => void audit.fetchNextPage()}
           >
-            {v.audit.older}
+            {viewTexts.audit.older}
           </button>
         )}
       </div>

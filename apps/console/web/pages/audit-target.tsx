@@ -5,7 +5,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { teamsQuery, tokensQuery } from '../settings/queries.ts';
-import { v } from '../messages/views.ts';
+import { viewTexts } from '../messages/views.ts';
 
 const isKey = (target: string): boolean => /^[A-Z][A-Z\d]*-\d+$/i.test(target);
 const isId = (target: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(target);
@@ -46,12 +46,13 @@ export function Target({
   if (name === undefined && isStory)
     return (
       <Link to="/s/$storyKey" params={{ storyKey: target }} className="trail-link muted table-target">
-        {isKey(target) ? target : v.audit.story}
+        {isKey(target) ? target : viewTexts.audit.story}
       </Link>
     );
   return (
     <span className="muted table-target" title={target}>
-      {name ?? (isId(target) ? v.audit.record(v.audit.kinds[namespace], target.slice(-6)) : target)}
+      {name ??
+        (isId(target) ? viewTexts.audit.record(viewTexts.audit.kinds[namespace], target.slice(-6)) : target)}
     </span>
   );
 }

@@ -1,7 +1,7 @@
 /** A chart with two lines over weeks, in the colors of the current theme. */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { shortDay, span } from '../messages/index.ts';
+import { shortDay, durationText } from '../messages/index.ts';
 
 const height = 168;
 
@@ -47,7 +47,11 @@ export default function Chart({ label, times, half, most }: ChartProps) {
           scales: { x: { time: true }, y: { range: (_, __, highest) => [0, Math.max(60, highest * 1.1)] } },
           axes: [
             { ...axis, values: (_, ticks) => ticks.map((seconds) => shortDay(seconds * 1_000)) },
-            { ...axis, size: 44, values: (_, ticks) => ticks.map((seconds) => span(seconds * 1_000)) },
+            {
+              ...axis,
+              size: 44,
+              values: (_, ticks) => ticks.map((seconds) => durationText(seconds * 1_000)),
+            },
           ],
           series: [
             {},

@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
-import { Met } from '../components/met.tsx';
-import { notify, reasonFor } from '../components/notices.tsx';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { EditConflict } from '../components/met.tsx';
+import { notify, errorText } from '../components/notices.tsx';
+import { useLeaveConfirmation } from '../components/leaving.ts';
 import { exactDay, t } from '../messages/index.ts';
-import { v } from '../messages/views.ts';
+import { viewTexts } from '../messages/views.ts';
 
 export type EpicEdits = Edits<Epic>;
 
@@ -25,7 +25,7 @@ export function useEpicEdits(epic: Epic, projectKey: string): EpicEdits {
     },
     write: (fields, expectedVersion) => epics.update({ epicId, ...fields, expectedVersion }),
     after: () => queries.invalidateQueries({ queryKey: ['epics', projectKey] }),
-    onFailure: (error) => notify({ tone: 'bad', title: v.epics.failed, body: reasonFor(error) }),
+    onFailure: (error) => notify({ tone: 'bad', title: viewTexts.epics.failed, body: errorText(error) }),
     onUnseen: (_, saveMine) =>
       notify({
         ...{ tone: 'warn', title: t.met.title(title) },
@@ -42,7 +42,7 @@ type Field = (typeof fields)[number];
 type Values = Pick<Epic, Field>;
 const noColor = '#808080';
 
-const say = (field: Field, value: Epic[Field]): string =>
+const fieldText = (field: Field, value: Epic[Field]): string =>
   value === null ? t.met.nothing : field === 'targetDate' ? exactDay(value) : value;
 
 const EpicFields = ({
@@ -54,7 +54,7 @@ const EpicFields = ({
 }) => (
   <>
     <label className="label">
-      {v.epics.name}
+      {viewTexts.epics.name}
       <input
         className="field"
         required
@@ -65,7 +65,7 @@ const EpicFields = ({
       />
     </label>
     <label className="label">
-      {v.epics.description}
+      {viewTexts.epics.description}
       <textarea
         className="field"
         rows={3}
@@ -76,7 +76,7 @@ const EpicFields = ({
     </label>
     <div className="form-row">
       <label className="label">
-        {v.epics.target}
+        {viewTexts.epics.target}
         <input
           className="field"
           type="date"
@@ -91,13 +91,13 @@ const EpicFields = ({
             checked={mine.color !== null}
             onChange={({ target }) => set({ color: target.checked ? noColor : null })}
           />
-          {v.epics.hasColor}
+          {viewTexts.epics.hasColor}
         </label>
         {mine.color !== null && (
           <input
             className="field epic-color"
             type="color"
-            aria-label={v.epics.color}
+            aria-label={viewTexts.epics.color}
             value={mine.color}
             onChange={({ target }) => set({ color: target.value })}
           />
@@ -117,7 +117,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
   const set = (change: Partial<Values>): void => setMine((last) => ({ ...last, ...change }));
   const met = fields.map((field) => meetings[field]).find((one) => one !== undefined);
   const differing = fields.filter((field) => mine[field] !== base[field]);
-  const askFirst = useAskBeforeLeaving(differing.length > 0);
+  const askFirst = useLeaveConfirmation(differing.length > 0);
   const send = async (): Promise<void> => {
     const patch = Object.fromEntries(differing.map((field) => [field, mine[field]])) as Partial<Epic>;
     if (differing.length === 0 || (await save(patch, base))) onClose();
@@ -138,7 +138,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
       {met === undefined ? (
         <div className="form-foot">
           <button type="submit" className="button" data-kind="main">
-            {v.epics.save}
+            {viewTexts.epics.save}
           </button>
           <button type="button" className="button" onClick={() => askFirst(close)}>
             {t.cancel}
@@ -148,11 +148,11 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
         differing
           .filter((field) => met.theirs[field] !== base[field])
           .map((field) => (
-            <Met
+            <EditConflict
               key={field}
-              name={v.epics.fields[field]}
-              theirs={say(field, met.theirs[field])}
-              mine={say(field, mine[field])}
+              name={viewTexts.epics.fields[field]}
+              theirs={fieldText(field, met.theirs[field])}
+              mine={fieldText(field, mine[field])}
               onTheirs={() => {
                 // Keep the other edited fields on top of their version.
                 set({ [field]: met.theirs[field] });

@@ -6,15 +6,15 @@ import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery, epicsQuery } from '../data/queries.ts';
 import { useRoleIn } from '../data/roles.ts';
-import { useFocusBack } from '../components/focus.ts';
-import { Met } from '../components/met.tsx';
-import { Empty, Failed, Loading } from '../components/states.tsx';
+import { useReturnFocus } from '../components/focus.ts';
+import { EditConflict } from '../components/met.tsx';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
-import { useWriteOf, type Write } from '../components/write.ts';
-import { Ask } from '../components/ask.tsx';
+import { useLeaveConfirmation } from '../components/leaving.ts';
+import { useWriteCall, type WriteCall } from '../components/write.ts';
+import { ConfirmButton } from '../components/ask.tsx';
 import { exactDay } from '../messages/index.ts';
-import { v } from '../messages/views.ts';
+import { viewTexts } from '../messages/views.ts';
 import { Bar } from './bar.tsx';
 import { type EpicEdits, EpicForm, useEpicEdits } from './epic-form.tsx';
 import { Groups } from './groups.tsx';
@@ -23,10 +23,10 @@ import { groupsQuery } from './queries.ts';
 
 const route = getRouteApi('/p/$projectKey/epics');
 
-function EpicWords({ edits, projectKey }: { readonly edits: EpicEdits; readonly projectKey: string }) {
+function EpicSummary({ edits, projectKey }: { readonly edits: EpicEdits; readonly projectKey: string }) {
   const { shown, meetings, save, keepTheirs } = edits;
   const { id: epicId, title, description, color, status, targetDate, progress } = shown;
-  const label = v.epics.progress(progress.done, progress.total);
+  const label = viewTexts.epics.progress(progress.done, progress.total);
   return (
     <div className="row-words">
       <p className="row-line">
@@ -38,14 +38,14 @@ function EpicWords({ edits, projectKey }: { readonly edits: EpicEdits; readonly 
       {description !== '' && <p className="muted epic-description">{description}</p>}
       <div className="row-fact">
         <span>{label}</span>
-        {targetDate !== null && <span>{v.epics.by(exactDay(targetDate))}</span>}
+        {targetDate !== null && <span>{viewTexts.epics.by(exactDay(targetDate))}</span>}
       </div>
       <Bar total={progress.total} done={progress.done} label={label} />
       {meetings.status !== undefined && (
-        <Met
-          name={v.epics.statusOf(title)}
-          theirs={v.epics.status[meetings.status.theirs.status]}
-          mine={v.epics.status[meetings.status.mine.status ?? status]}
+        <EditConflict
+          name={viewTexts.epics.statusOf(title)}
+          theirs={viewTexts.epics.status[meetings.status.theirs.status]}
+          mine={viewTexts.epics.status[meetings.status.mine.status ?? status]}
           onTheirs={() => keepTheirs('status')}
           onMine={() => void save(meetings.status?.mine ?? {})}
         />
@@ -65,12 +65,12 @@ function EpicRow({
   readonly projectKey: string;
   readonly canWrite: boolean;
   readonly canDelete: boolean;
-  readonly run: Write;
+  readonly run: WriteCall;
 }) {
   const { epics } = useClient();
   const edits = useEpicEdits(epic, projectKey);
   const [isOpen, setOpen] = useState(false);
-  const opener = useFocusBack(isOpen);
+  const opener = useReturnFocus(isOpen);
   const { id: epicId, title, status } = edits.shown;
   if (isOpen)
     return (
@@ -80,19 +80,19 @@ function EpicRow({
     );
   return (
     <li className="row set-row">
-      <EpicWords edits={edits} projectKey={projectKey} />
+      <EpicSummary edits={edits} projectKey={projectKey} />
       <div className="set-acts">
         {canWrite ? (
           <>
             <select
               className="field"
-              aria-label={v.epics.statusOf(title)}
+              aria-label={viewTexts.epics.statusOf(title)}
               value={status}
               onChange={({ target }) => void edits.save({ status: target.value as Epic['status'] })}
             >
-              {(Object.keys(v.epics.status) as Epic['status'][]).map((one) => (
+              {(Object.keys(viewTexts.epics.status) as Epic['status'][]).map((one) => (
                 <option key={one} value={one}>
-                  {v.epics.status[one]}
+                  {viewTexts.epics.status[one]}
                 </option>
               ))}
             </select>
@@ -103,19 +103,19 @@ function EpicRow({
               data-kind="quiet"
               onClick={() => setOpen(true)}
             >
-              {v.epics.edit}
+              {viewTexts.epics.edit}
               <span className="sr-only"> {title}</span>
             </button>
           </>
         ) : (
-          <span className="muted">{v.epics.status[status]}</span>
+          <span className="muted">{viewTexts.epics.status[status]}</span>
         )}
         {canDelete && (
-          <Ask
-            act={v.epics.remove}
+          <ConfirmButton
+            act={viewTexts.epics.remove}
             about={title}
-            title={v.epics.removeTitle(title)}
-            why={v.epics.removeWhy}
+            title={viewTexts.epics.removeTitle(title)}
+            why={viewTexts.epics.removeWhy}
             run={() => run(() => epics.delete({ epicId }))}
           />
         )}
@@ -124,11 +124,11 @@ function EpicRow({
   );
 }
 
-function Make({ projectKey, run }: { readonly projectKey: string; readonly run: Write }) {
+function NewEpicForm({ projectKey, run }: { readonly projectKey: string; readonly run: WriteCall }) {
   const { epics } = useClient();
   const [title, setTitle] = useState('');
   const [targetDate, setDate] = useState('');
-  useAskBeforeLeaving(title.trim() !== '');
+  useLeaveConfirmation(title.trim() !== '');
   const make = async (): Promise<void> => {
     const isDone = await run(() =>
       epics.create({ projectId: projectKey, title, ...(targetDate !== '' && { targetDate }) }),
@@ -147,21 +147,21 @@ function Make({ projectKey, run }: { readonly projectKey: string; readonly run: 
         className="field grow"
         required
         maxLength={300}
-        aria-label={v.epics.name}
-        placeholder={v.epics.name}
+        aria-label={viewTexts.epics.name}
+        placeholder={viewTexts.epics.name}
         value={title}
         onChange={({ target }) => setTitle(target.value)}
       />
       <input
         className="field"
         type="date"
-        aria-label={v.epics.target}
-        title={v.epics.target}
+        aria-label={viewTexts.epics.target}
+        title={viewTexts.epics.target}
         value={targetDate}
         onChange={({ target }) => setDate(target.value)}
       />
       <button type="submit" className="button" data-kind="main">
-        {v.epics.make}
+        {viewTexts.epics.make}
       </button>
     </form>
   );
@@ -173,29 +173,29 @@ export function EpicsPage() {
   const projects = useQuery(projectsQuery(client));
   const epics = useQuery(epicsQuery(client, projectKey));
   const groups = useQuery(groupsQuery(client, projectKey));
-  useTitle(`${v.epics.title} ${projectKey}`);
+  useTitle(`${viewTexts.epics.title} ${projectKey}`);
   const project = projects.data?.find(({ key }) => key === projectKey);
   const { mayWrite: canWrite, isLead: canDelete } = useRoleIn(project);
-  const run = useWriteOf({ about: [['epics', projectKey]], failed: v.epics.failed });
+  const run = useWriteCall({ about: [['epics', projectKey]], failed: viewTexts.epics.failed });
   const error = epics.error ?? groups.error;
   return (
     <>
-      <ProjectHead projectKey={projectKey} title={v.epics.title} />
+      <ProjectHead projectKey={projectKey} title={viewTexts.epics.title} />
       <div className="page">
         <div className="page-column">
           {error !== null ? (
-            <Failed error={error} again={() => void Promise.all([epics.refetch(), groups.refetch()])} />
+            <LoadError error={error} again={() => void Promise.all([epics.refetch(), groups.refetch()])} />
           ) : epics.data === undefined || groups.data === undefined ? (
-            <Loading label={v.epics.loading} />
+            <Loading label={viewTexts.epics.loading} />
           ) : (
             <>
               <section className="group" aria-labelledby="epics">
-                <h2 id="epics">{v.epics.epics}</h2>
-                {canWrite && <Make projectKey={projectKey} run={run} />}
+                <h2 id="epics">{viewTexts.epics.epics}</h2>
+                {canWrite && <NewEpicForm projectKey={projectKey} run={run} />}
                 {epics.data.length === 0 ? (
-                  <Empty title={v.epics.empty}>
-                    <p>{v.epics.emptyWhy}</p>
-                  </Empty>
+                  <EmptyState title={viewTexts.epics.empty}>
+                    <p>{viewTexts.epics.emptyWhy}</p>
+                  </EmptyState>
                 ) : (
                   <ul className="rows">
                     {epics.data.map((epic) => (

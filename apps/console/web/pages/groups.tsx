@@ -3,22 +3,22 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Group } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useWriteOf, type Write } from '../components/write.ts';
-import { Ask } from '../components/ask.tsx';
-import { Choice, Form, Label } from '../settings/components.tsx';
-import { g } from '../messages/groups.ts';
-import { v } from '../messages/views.ts';
+import { useWriteCall, type WriteCall } from '../components/write.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import { LabeledSelect, Form, LabeledField } from '../settings/components.tsx';
+import { groupTexts } from '../messages/groups.ts';
+import { viewTexts } from '../messages/views.ts';
 import { Bar } from './bar.tsx';
-import { type Picked, StoryPicker } from './story-picker.tsx';
+import { type PickedStory, StoryPicker } from './story-picker.tsx';
 
-type Strategy = keyof typeof g.strategies;
-type State = Group['state'];
+type MergeStrategy = keyof typeof groupTexts.strategies;
+type GroupState = Group['state'];
 
 /**
  * The states that can be selected from each state. Final states need a confirmation and have separate
  * buttons.
  */
-const next: Readonly<Record<State, readonly State[]>> = {
+const nextStates: Readonly<Record<GroupState, readonly GroupState[]>> = {
   draft: ['active'],
   active: ['in_review'],
   in_review: ['active'],
@@ -26,8 +26,12 @@ const next: Readonly<Record<State, readonly State[]>> = {
   abandoned: [],
 };
 
-const useGroupWrite = (projectKey: string): Write =>
-  useWriteOf({ about: [['epics', projectKey]], failed: v.epics.failed, met: g.changedMeanwhile });
+const useGroupWrite = (projectKey: string): WriteCall =>
+  useWriteCall({
+    about: [['epics', projectKey]],
+    failed: viewTexts.epics.failed,
+    met: groupTexts.changedMeanwhile,
+  });
 
 /** The form of a group; without a group it creates one. */
 function GroupForm({
@@ -38,7 +42,7 @@ function GroupForm({
 }: {
   readonly projectKey: string;
   readonly group?: Group;
-  readonly stories: readonly Picked[];
+  readonly stories: readonly PickedStory[];
   readonly onClose: () => void;
 }) {
   const { deliveryGroups } = useClient();
@@ -47,7 +51,7 @@ function GroupForm({
   const [ownName, setName] = useState<string | null>(null);
   const name = ownName ?? group?.name ?? '';
   const [picked, setPicked] = useState(stories);
-  const [mergeStrategy, setStrategy] = useState<Strategy>('per_story');
+  const [mergeStrategy, setStrategy] = useState<MergeStrategy>('per_story');
   const [isBusy, setBusy] = useState(false);
   const storyIds = picked.map(({ id }) => id);
   const save = async (): Promise<void> => {
@@ -66,7 +70,7 @@ function GroupForm({
   };
   return (
     <Form
-      act={group === undefined ? g.make : g.save}
+      act={group === undefined ? groupTexts.make : groupTexts.save}
       isBusy={isBusy || storyIds.length === 0}
       onCancel={onClose}
       onSubmit={async () => {
@@ -78,7 +82,7 @@ function GroupForm({
       }}
     >
       <div className="form-row">
-        <Label name={g.name}>
+        <LabeledField name={groupTexts.name}>
           <input
             className="field"
             required
@@ -86,19 +90,24 @@ function GroupForm({
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-        </Label>
+        </LabeledField>
         {group === undefined && (
-          <Choice label={g.strategy} value={mergeStrategy} words={g.strategies} onChange={setStrategy} />
+          <LabeledSelect
+            label={groupTexts.strategy}
+            value={mergeStrategy}
+            words={groupTexts.strategies}
+            onChange={setStrategy}
+          />
         )}
       </div>
       <StoryPicker projectKey={projectKey} picked={picked} onPick={setPicked} />
-      {storyIds.length === 0 && <p className="muted">{g.none}</p>}
+      {storyIds.length === 0 && <p className="muted">{groupTexts.none}</p>}
     </Form>
   );
 }
 
 /** The actions on a group: its state, editing, landing and abandoning. */
-function GroupActs({
+function GroupActions({
   group,
   projectKey,
   onEdit,
@@ -110,34 +119,40 @@ function GroupActs({
   const { deliveryGroups } = useClient();
   const write = useGroupWrite(projectKey);
   const { id: groupId, name, state, version: expectedVersion } = group;
-  const go = (to: State): Promise<boolean> =>
+  const go = (to: GroupState): Promise<boolean> =>
     write(() => deliveryGroups.update({ groupId, state: to, expectedVersion }));
   return (
     <div className="set-acts">
       <select
         className="field"
-        aria-label={g.stateOf(name)}
+        aria-label={groupTexts.stateOf(name)}
         value={state}
-        onChange={({ target }) => void go(target.value as State)}
+        onChange={({ target }) => void go(target.value as GroupState)}
       >
-        {[state, ...next[state]].map((one) => (
+        {[state, ...nextStates[state]].map((one) => (
           <option key={one} value={one}>
-            {v.epics.states[one]}
+            {viewTexts.epics.states[one]}
           </option>
         ))}
       </select>
       <button type="button" className="button" data-kind="quiet" onClick={onEdit}>
-        {g.edit}
+        {groupTexts.edit}
         <span className="sr-only"> {name}</span>
       </button>
       {state === 'in_review' && (
-        <Ask act={g.land} about={name} title={g.landTitle(name)} why={g.landWhy} run={() => go('landed')} />
+        <ConfirmButton
+          act={groupTexts.land}
+          about={name}
+          title={groupTexts.landTitle(name)}
+          why={groupTexts.landWhy}
+          run={() => go('landed')}
+        />
       )}
-      <Ask
-        act={g.abandon}
+      <ConfirmButton
+        act={groupTexts.abandon}
         about={name}
-        title={g.abandonTitle(name)}
-        why={g.abandonWhy}
+        title={groupTexts.abandonTitle(name)}
+        why={groupTexts.abandonWhy}
         run={() => go('abandoned')}
       />
     </div>
@@ -167,7 +182,7 @@ function GroupRow({
     enabled: isOpen,
   });
   const { total, done, landed, blocked } = progress;
-  const label = [v.epics.done(done, total), v.epics.landed(landed, total)].join(', ');
+  const label = [viewTexts.epics.done(done, total), viewTexts.epics.landed(landed, total)].join(', ');
   const isFinal = state === 'landed' || state === 'abandoned';
   if (isOpen && stories.data !== undefined)
     return (
@@ -186,19 +201,19 @@ function GroupRow({
         <p className="row-line">{name}</p>
         <div className="row-fact">
           <span className="state" data-tone={state === 'landed' ? 'good' : 'none'}>
-            {v.epics.states[state]}
+            {viewTexts.epics.states[state]}
           </span>
           <span>{label}</span>
           {blocked > 0 && (
             <span className="state" data-tone="wait">
-              {v.epics.blocked(blocked)}
+              {viewTexts.epics.blocked(blocked)}
             </span>
           )}
         </div>
         <Bar total={total} done={done} landed={landed} label={label} />
       </div>
       {canWrite && !isFinal && (
-        <GroupActs group={group} projectKey={projectKey} onEdit={() => setOpen(true)} />
+        <GroupActions group={group} projectKey={projectKey} onEdit={() => setOpen(true)} />
       )}
     </li>
   );
@@ -216,20 +231,20 @@ export function Groups({
   const [isMaking, setMaking] = useState(false);
   return (
     <section className="group" aria-labelledby="groups">
-      <h2 id="groups">{v.epics.groups}</h2>
-      <p className="muted">{v.epics.groupsIntro}</p>
+      <h2 id="groups">{viewTexts.epics.groups}</h2>
+      <p className="muted">{viewTexts.epics.groupsIntro}</p>
       {canWrite &&
         (isMaking ? (
           <GroupForm projectKey={projectKey} stories={[]} onClose={() => setMaking(false)} />
         ) : (
           <div>
             <button type="button" className="button" onClick={() => setMaking(true)}>
-              {g.make}
+              {groupTexts.make}
             </button>
           </div>
         ))}
       {groups.length === 0 ? (
-        <p className="muted">{v.epics.noGroups}</p>
+        <p className="muted">{viewTexts.epics.noGroups}</p>
       ) : (
         <ul className="rows">
           {groups.map((group) => (

@@ -4,31 +4,31 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { lazily } from '../components/lazily.ts';
-import { Failed, Loading } from '../components/states.tsx';
+import { lazyComponent } from '../components/lazily.ts';
+import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { exactDay, span } from '../messages/index.ts';
-import { v } from '../messages/views.ts';
+import { exactDay, durationText } from '../messages/index.ts';
+import { viewTexts } from '../messages/views.ts';
 import { healthQuery } from './queries.ts';
 import { ProjectHead } from './project-head.tsx';
 
-const Chart = lazily(
+const Chart = lazyComponent(
   () => import('./chart.tsx'),
   () => <div className="chart skeleton" />,
 );
 const route = getRouteApi('/p/$projectKey/health');
 
 type Health = ResultOf<Registry['projects']['deliveryHealth']>;
-type Measure = keyof typeof v.health.measures;
-const measures = Object.keys(v.health.measures) as Measure[];
-const spans = [4, 12, 26, 52] as const;
+type Measure = keyof typeof viewTexts.health.measures;
+const measures = Object.keys(viewTexts.health.measures) as Measure[];
+const periodsInWeeks = [4, 12, 26, 52] as const;
 
-const lasting = (seconds: number | null): string =>
-  seconds === null ? v.health.unknown : span(seconds * 1_000);
+const durationOf = (seconds: number | null): string =>
+  seconds === null ? viewTexts.health.unknown : durationText(seconds * 1_000);
 
-function Part({ measure, health }: { readonly measure: Measure; readonly health: Health }) {
+function MeasureSection({ measure, health }: { readonly measure: Measure; readonly health: Health }) {
   const { weeks, totals } = health;
-  const [name = '', why = ''] = v.health.measures[measure];
+  const [name = '', why = ''] = viewTexts.health.measures[measure];
   const data = useMemo(
     () => ({
       times: weeks.map(({ startsAt }) => Date.parse(startsAt) / 1_000),
@@ -48,31 +48,31 @@ function Part({ measure, health }: { readonly measure: Measure; readonly health:
         <p className="muted">{why}</p>
       </header>
       {total.count === 0 ? (
-        <p className="muted">{v.health.none}</p>
+        <p className="muted">{viewTexts.health.none}</p>
       ) : (
         <div className="health-two">
           {hasChart && (
             <div>
-              <Chart label={v.health.chart(name)} {...data} />
+              <Chart label={viewTexts.health.chart(name)} {...data} />
               <p className="chart-key">
-                <span data-line="half">{v.health.half}</span>
-                <span data-line="most">{v.health.most}</span>
+                <span data-line="half">{viewTexts.health.half}</span>
+                <span data-line="most">{viewTexts.health.most}</span>
               </p>
             </div>
           )}
-          <div className="wide" tabIndex={0} role="region" aria-label={v.health.table(name)}>
+          <div className="wide" tabIndex={0} role="region" aria-label={viewTexts.health.table(name)}>
             <table className="table table-slim">
               <thead>
                 <tr>
-                  <th scope="col">{v.health.week}</th>
+                  <th scope="col">{viewTexts.health.week}</th>
                   <th scope="col" className="number">
-                    {v.health.count}
+                    {viewTexts.health.count}
                   </th>
                   <th scope="col" className="number">
-                    {v.health.half}
+                    {viewTexts.health.half}
                   </th>
                   <th scope="col" className="number">
-                    {v.health.most}
+                    {viewTexts.health.most}
                   </th>
                 </tr>
               </thead>
@@ -81,15 +81,15 @@ function Part({ measure, health }: { readonly measure: Measure; readonly health:
                   <tr key={week.week}>
                     <th scope="row">{exactDay(week.startsAt)}</th>
                     <td className="tabular number">{week[measure].count.toLocaleString()}</td>
-                    <td className="tabular number">{lasting(week[measure].p50)}</td>
-                    <td className="tabular number">{lasting(week[measure].p90)}</td>
+                    <td className="tabular number">{durationOf(week[measure].p50)}</td>
+                    <td className="tabular number">{durationOf(week[measure].p90)}</td>
                   </tr>
                 ))}
                 <tr className="total">
-                  <th scope="row">{v.health.total}</th>
+                  <th scope="row">{viewTexts.health.total}</th>
                   <td className="tabular number">{total.count.toLocaleString()}</td>
-                  <td className="tabular number">{lasting(total.p50)}</td>
-                  <td className="tabular number">{lasting(total.p90)}</td>
+                  <td className="tabular number">{durationOf(total.p50)}</td>
+                  <td className="tabular number">{durationOf(total.p90)}</td>
                 </tr>
               </tbody>
             </table>
@@ -105,19 +105,19 @@ export function HealthPage() {
   const { weeks = 12 } = route.useSearch();
   const navigate = useNavigate({ from: '/p/$projectKey/health' });
   const health = useQuery(healthQuery(useClient(), projectKey, weeks));
-  useTitle(`${v.health.title} ${projectKey}`);
+  useTitle(`${viewTexts.health.title} ${projectKey}`);
   return (
     <>
-      <ProjectHead projectKey={projectKey} title={v.health.title}>
+      <ProjectHead projectKey={projectKey} title={viewTexts.health.title}>
         <select
           className="field health-span"
-          aria-label={v.health.weeks}
+          aria-label={viewTexts.health.weeks}
           value={weeks}
           onChange={({ target }) => void navigate({ search: { weeks: Number(target.value) }, replace: true })}
         >
-          {spans.map((count) => (
+          {periodsInWeeks.map((count) => (
             <option key={count} value={count}>
-              {v.health.span(count)}
+              {viewTexts.health.span(count)}
             </option>
           ))}
         </select>
@@ -125,12 +125,12 @@ export function HealthPage() {
       <div className="page">
         {health.data === undefined ? (
           health.error === null ? (
-            <Loading label={v.health.loading} />
+            <Loading label={viewTexts.health.loading} />
           ) : (
-            <Failed error={health.error} again={() => void health.refetch()} />
+            <LoadError error={health.error} again={() => void health.refetch()} />
           )
         ) : (
-          measures.map((measure) => <Part key={measure} measure={measure} health={health.data} />)
+          measures.map((measure) => <MeasureSection key={measure} measure={measure} health={health.data} />)
         )}
       </div>
     </>

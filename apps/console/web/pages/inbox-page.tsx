@@ -9,29 +9,33 @@ import { needsAnswer } from '../data/needs.ts';
 import { inboxQuery } from '../data/queries.ts';
 import { Icon } from '../components/icons.tsx';
 import { usePageKeys } from '../components/keys.ts';
-import { notify, reasonFor } from '../components/notices.tsx';
+import { notify, errorText } from '../components/notices.tsx';
 import { Avatar, nameOf } from '../components/people.tsx';
 import { Group, Row } from '../components/row.tsx';
-import { Empty, Failed, Loading } from '../components/states.tsx';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { b } from '../messages/inbox.ts';
-import { ago, t } from '../messages/index.ts';
+import { inboxTexts } from '../messages/inbox.ts';
+import { timeAgo, t } from '../messages/index.ts';
 
-type Done = (notifications: readonly Notification[]) => Promise<void>;
+type MarkDone = (notifications: readonly Notification[]) => Promise<void>;
 
-function useDone(): Done {
+function useMarkDone(): MarkDone {
   const markRead = useMarkRead();
   return async (notifications) => {
     try {
       await markRead(notifications.map(({ id }) => id));
     } catch (error) {
-      notify({ tone: 'bad', title: b.notDone, body: reasonFor(error) });
+      notify({ tone: 'bad', title: inboxTexts.notDone, body: errorText(error) });
     }
   };
 }
 
 /** Registers shortcuts that move between notifications and mark the focused one as read. */
-function useRowKeys(list: RefObject<HTMLElement | null>, unread: readonly Notification[], done: Done): void {
+function useRowKeys(
+  list: RefObject<HTMLElement | null>,
+  unread: readonly Notification[],
+  done: MarkDone,
+): void {
   const walk = (by: number) => () => {
     const all = [...(list.current?.querySelectorAll<HTMLElement>('a.row-title') ?? [])];
     const at = all.findIndex((entry) => entry === document.activeElement);
@@ -47,23 +51,25 @@ function useRowKeys(list: RefObject<HTMLElement | null>, unread: readonly Notifi
 }
 
 /** Returns the facts below a title. Most titles already contain the actor's name. */
-function factOf({ actor, title, createdAt, body }: Notification): string {
+function detailsOf({ actor, title, createdAt, body }: Notification): string {
   const name = nameOf(actor);
-  return [title.includes(name) ? '' : name, ago(createdAt), body].filter((part) => part !== '').join(' · ');
+  return [title.includes(name) ? '' : name, timeAgo(createdAt), body]
+    .filter((part) => part !== '')
+    .join(' · ');
 }
 
-const Told = ({ told, done }: { readonly told: Notification; readonly done: Done }) => (
+const NotificationRow = ({ told, done }: { readonly told: Notification; readonly done: MarkDone }) => (
   <Row
     id={told.id}
     lead={<Avatar name={told.actor.name} kind={told.actor.kind} />}
     storyKey={told.subject?.type === 'story' ? told.subject.key : null}
     title={told.title}
-    fact={factOf(told)}
+    fact={detailsOf(told)}
     isNew={told.readAt === null}
     act={
       told.readAt === null ? (
         <button type="button" className="button" data-kind="quiet" onClick={() => void done([told])}>
-          {b.done}
+          {inboxTexts.done}
           <span className="sr-only"> {told.title}</span>
         </button>
       ) : undefined
@@ -76,9 +82,9 @@ export function InboxPage() {
   const inbox = useQuery(inboxQuery(useClient()));
   const list = useRef<HTMLDivElement>(null);
   const unread = inbox.data?.filter(({ readAt }) => readAt === null) ?? [];
-  const done = useDone();
+  const done = useMarkDone();
   useRowKeys(list, unread, done);
-  const row = (one: Notification) => <Told key={one.id} told={one} done={done} />;
+  const row = (one: Notification) => <NotificationRow key={one.id} told={one} done={done} />;
   return (
     <>
       <header className="page-head">
@@ -88,33 +94,37 @@ export function InboxPage() {
           to="/settings/$section"
           params={{ section: 'notifications' }}
           className="icon-button"
-          aria-label={b.settings}
-          title={b.settings}
+          aria-label={inboxTexts.settings}
+          title={inboxTexts.settings}
         >
           <Icon name="settings" />
         </Link>
         {unread.length > 0 && (
           <button type="button" className="button" onClick={() => void done(unread)}>
-            {b.allDone}
+            {inboxTexts.allDone}
           </button>
         )}
       </header>
       <div className="page">
         <div className="page-column" ref={list}>
-          {inbox.isError && <Failed error={inbox.error} again={() => void inbox.refetch()} />}
-          {inbox.isPending && <Loading label={b.loading} />}
+          {inbox.isError && <LoadError error={inbox.error} again={() => void inbox.refetch()} />}
+          {inbox.isPending && <Loading label={inboxTexts.loading} />}
           {inbox.data?.length === 0 && (
-            <Empty title={b.empty}>
-              <p>{b.emptyWhy}</p>
-            </Empty>
+            <EmptyState title={inboxTexts.empty}>
+              <p>{inboxTexts.emptyWhy}</p>
+            </EmptyState>
           )}
-          <Group id="needs" title={b.needs} items={unread.filter(needsAnswer)}>
+          <Group id="needs" title={inboxTexts.needs} items={unread.filter(needsAnswer)}>
             {row}
           </Group>
-          <Group id="known" title={b.known} items={unread.filter((one) => !needsAnswer(one))}>
+          <Group id="known" title={inboxTexts.known} items={unread.filter((one) => !needsAnswer(one))}>
             {row}
           </Group>
-          <Group id="read" title={b.read} items={inbox.data?.filter(({ readAt }) => readAt !== null)}>
+          <Group
+            id="read"
+            title={inboxTexts.read}
+            items={inbox.data?.filter(({ readAt }) => readAt !== null)}
+          >
             {row}
           </Group>
         </div>

@@ -10,31 +10,31 @@ import { type Lock, type LockConflict, type Project } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { locksQuery } from '../data/queries.ts';
 import { useNow } from '../components/clock.tsx';
-import { notify, reasonFor } from '../components/notices.tsx';
+import { notify, errorText } from '../components/notices.tsx';
 import { Avatar, nameOf } from '../components/people.tsx';
-import { Failed, Loading } from '../components/states.tsx';
-import { Tree } from '../components/tree.tsx';
-import { useWriteOf } from '../components/write.ts';
-import { span } from '../messages/index.ts';
-import { l } from '../messages/locks.ts';
+import { LoadError, Loading } from '../components/states.tsx';
+import { ResourceTree } from '../components/tree.tsx';
+import { useWriteCall } from '../components/write.ts';
+import { durationText } from '../messages/index.ts';
+import { lockTexts } from '../messages/locks.ts';
 
-function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
+function LockRow({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
   const { locks } = useClient();
   const { member } = useIdentity();
-  const write = useWriteOf({ about: [['work', 'locks']], failed: l.notFreed });
+  const write = useWriteCall({ about: [['work', 'locks']], failed: lockTexts.notFreed });
   const now = useNow();
   const { id: lockId, holder, mode, reason, storyId, expiresAt } = lock;
   return (
     <span className="lock lock-line">
       <Avatar name={holder.name} kind={holder.kind} />
       <span>
-        {l.of(nameOf(holder), span(Date.parse(expiresAt) - now))}
-        {mode === 'shared' && ` · ${l.shared}`}
+        {lockTexts.of(nameOf(holder), durationText(Date.parse(expiresAt) - now))}
+        {mode === 'shared' && ` · ${lockTexts.shared}`}
         {reason !== null && ` · ${reason}`}
       </span>
       {storyId !== null && (
         <Link to="/s/$storyKey" params={{ storyKey: storyId }} className="side-link">
-          {l.story}
+          {lockTexts.story}
         </Link>
       )}
       {(isLead || holder.memberId === member.id) && (
@@ -44,7 +44,7 @@ function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }
           data-kind="quiet"
           onClick={() => void write(() => locks.release({ lockId }))}
         >
-          {l.free}
+          {lockTexts.free}
           <span className="sr-only"> {lock.resources.join(', ')}</span>
         </button>
       )}
@@ -52,7 +52,7 @@ function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }
   );
 }
 
-function Probe({ projectId }: { readonly projectId: string }) {
+function LockCheck({ projectId }: { readonly projectId: string }) {
   const { locks } = useClient();
   const [resource, setResource] = useState('');
   const [found, setFound] = useState<{ of: string; conflicts: readonly LockConflict[] } | null>(null);
@@ -64,8 +64,10 @@ function Probe({ projectId }: { readonly projectId: string }) {
     } catch (error) {
       setFound(null);
       const body =
-        error instanceof MusterError && isRefusal(error, 'invalid_params') ? l.noPath : reasonFor(error);
-      notify({ tone: 'bad', title: l.notAsked, body });
+        error instanceof MusterError && isRefusal(error, 'invalid_params')
+          ? lockTexts.noPath
+          : errorText(error);
+      notify({ tone: 'bad', title: lockTexts.notAsked, body });
     }
   };
   return (
@@ -78,33 +80,33 @@ function Probe({ projectId }: { readonly projectId: string }) {
     >
       <input
         className="field mono grow"
-        aria-label={l.path}
-        placeholder={l.pathHint}
+        aria-label={lockTexts.path}
+        placeholder={lockTexts.pathHint}
         maxLength={512}
         value={resource}
         onChange={({ target }) => setResource(target.value)}
       />
       <button type="submit" className="button">
-        {l.ask}
+        {lockTexts.ask}
       </button>
       <div className="lock-answer" role="status">
         {found?.conflicts.length === 0 && (
           <p className="state" data-tone="good">
-            {l.isFree(found.of)}
+            {lockTexts.isFree(found.of)}
           </p>
         )}
         {found !== null && found.conflicts.length > 0 && (
           <>
             <p className="state" data-tone="wait">
-              {l.isHeld(found.of)}
+              {lockTexts.isHeld(found.of)}
             </p>
             <ul className="side-list">
               {found.conflicts.map(({ lock, heldResource, witness }) => (
                 <li key={`${lock.id} ${heldResource}`}>
-                  {l.witness(nameOf(lock.holder))} <code>{witness}</code>
+                  {lockTexts.witness(nameOf(lock.holder))} <code>{witness}</code>
                   <span className="muted">
                     {' '}
-                    {l.by} <code>{heldResource}</code>
+                    {lockTexts.by} <code>{heldResource}</code>
                   </span>
                 </li>
               ))}
@@ -122,19 +124,19 @@ export function Locks({ project }: { readonly project: Project }) {
   const id = `locks-${project.key}`;
   return (
     <section className="group" aria-labelledby={id}>
-      <h2 id={id}>{l.title(project.name)}</h2>
-      {locks.isError && <Failed error={locks.error} again={() => void locks.refetch()} />}
-      {locks.isPending && <Loading label={l.loading} rows={2} />}
-      {locks.data?.length === 0 && <p className="muted">{l.none}</p>}
+      <h2 id={id}>{lockTexts.title(project.name)}</h2>
+      {locks.isError && <LoadError error={locks.error} again={() => void locks.refetch()} />}
+      {locks.isPending && <Loading label={lockTexts.loading} rows={2} />}
+      {locks.data?.length === 0 && <p className="muted">{lockTexts.none}</p>}
       {locks.data !== undefined && locks.data.length > 0 && (
-        <Tree
+        <ResourceTree
           locks={locks.data}
           say={(lock) => (
-            <One key={lock.id} lock={lock} isLead={agent === null && project.myRole === 'lead'} />
+            <LockRow key={lock.id} lock={lock} isLead={agent === null && project.myRole === 'lead'} />
           )}
         />
       )}
-      {project.myRole !== 'viewer' && project.archivedAt === null && <Probe projectId={project.id} />}
+      {project.myRole !== 'viewer' && project.archivedAt === null && <LockCheck projectId={project.id} />}
     </section>
   );
 }

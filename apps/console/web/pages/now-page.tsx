@@ -3,20 +3,20 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ListedExecution, type Notification, type Reviewer } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { isToldAlone } from '../data/needs.ts';
+import { isOnlyNotified } from '../data/needs.ts';
 import { inboxQuery, projectsQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
 import { Icon } from '../components/icons.tsx';
-import { OfferAct, OfferFact } from '../components/offer.tsx';
+import { OfferActions, OfferFact } from '../components/offer.tsx';
 import { Avatar, nameOf } from '../components/people.tsx';
 import { Group, Row } from '../components/row.tsx';
-import { Empty, Failed, Loading } from '../components/states.tsx';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { toneFor } from '../components/work.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
-import { ago, t } from '../messages/index.ts';
+import { timeAgo, t } from '../messages/index.ts';
 import { nowTexts } from '../messages/now.ts';
 
-const Look = ({ storyKey, name }: { readonly storyKey: string | undefined; readonly name: string }) =>
+const StoryButton = ({ storyKey, name }: { readonly storyKey: string | undefined; readonly name: string }) =>
   storyKey === undefined ? null : (
     <Link to="/s/$storyKey" params={{ storyKey }} className="button">
       {name}
@@ -24,7 +24,7 @@ const Look = ({ storyKey, name }: { readonly storyKey: string | undefined; reado
     </Link>
   );
 
-function Waiting({
+function WorkRow({
   execution,
   why,
   act,
@@ -43,15 +43,15 @@ function Waiting({
       }
       storyKey={story?.key ?? null}
       title={story?.title ?? group?.name ?? ''}
-      fact={[why, lease === null ? undefined : nameOf(lease.holder), ago(updatedAt)]
+      fact={[why, lease === null ? undefined : nameOf(lease.holder), timeAgo(updatedAt)]
         .filter((part) => part !== undefined)
         .join(' · ')}
-      act={<Look storyKey={story?.key} name={act} />}
+      act={<StoryButton storyKey={story?.key} name={act} />}
     />
   );
 }
 
-function Offered({ execution }: { readonly execution: ListedExecution }) {
+function OfferRow({ execution }: { readonly execution: ListedExecution }) {
   const { story, group, offer } = execution;
   return (
     <Row
@@ -65,8 +65,8 @@ function Offered({ execution }: { readonly execution: ListedExecution }) {
       fact={offer !== null && <OfferFact offer={offer} namesAddressee={false} />}
       act={
         <>
-          <Look storyKey={story?.key} name={nowTexts.look} />
-          <OfferAct
+          <StoryButton storyKey={story?.key} name={nowTexts.look} />
+          <OfferActions
             execution={execution}
             storyKey={story?.key ?? null}
             name={story?.key ?? group?.name ?? ''}
@@ -77,7 +77,7 @@ function Offered({ execution }: { readonly execution: ListedExecution }) {
   );
 }
 
-function Told({ told }: { readonly told: Notification }) {
+function MentionRow({ told }: { readonly told: Notification }) {
   const { actor, title, body, subject, createdAt } = told;
   const storyKey = subject?.type === 'story' ? subject.key : null;
   return (
@@ -85,10 +85,10 @@ function Told({ told }: { readonly told: Notification }) {
       lead={<Avatar name={actor.name} kind={actor.kind} />}
       storyKey={storyKey}
       title={title}
-      fact={[ago(createdAt), body].filter((part) => part !== '').join(' · ')}
+      fact={[timeAgo(createdAt), body].filter((part) => part !== '').join(' · ')}
       act={
         storyKey !== null ? (
-          <Look storyKey={storyKey} name={nowTexts.look} />
+          <StoryButton storyKey={storyKey} name={nowTexts.look} />
         ) : (
           <Link to="/inbox" className="button">
             {nowTexts.look}
@@ -100,7 +100,7 @@ function Told({ told }: { readonly told: Notification }) {
   );
 }
 
-const ToReview = ({ review }: { readonly review: Reviewer }) => (
+const ReviewRow = ({ review }: { readonly review: Reviewer }) => (
   <Row
     lead={
       <span className="state" data-tone="look">
@@ -109,25 +109,25 @@ const ToReview = ({ review }: { readonly review: Reviewer }) => (
     }
     storyKey={review.storyKey}
     title={review.storyTitle}
-    fact={nowTexts.asked(ago(review.createdAt))}
-    act={<Look storyKey={review.storyKey} name={nowTexts.review} />}
+    fact={nowTexts.asked(timeAgo(review.createdAt))}
+    act={<StoryButton storyKey={review.storyKey} name={nowTexts.review} />}
   />
 );
 
 /** Renders the empty state. A viewer without projects is offered to create one. */
-function Nothing() {
+function EmptyNow() {
   const projects = useQuery(projectsQuery(useClient()));
   const mayMakeProjects = useMayMakeProjects();
   const hasProjects = projects.data?.length !== 0;
   return (
-    <Empty title={nowTexts.empty}>
+    <EmptyState title={nowTexts.empty}>
       <p>{hasProjects ? nowTexts.emptyWhy : mayMakeProjects ? nowTexts.firstProject : nowTexts.noProject}</p>
       {!hasProjects && mayMakeProjects && (
         <Link to="/new-project" className="button" data-kind="main">
           {t.nav.newProject}
         </Link>
       )}
-    </Empty>
+    </EmptyState>
   );
 }
 
@@ -142,7 +142,7 @@ export function NowPage() {
   const inbox = useQuery({ ...inboxQuery(client), enabled: agent === null });
   const all = [work, rework, reviews, ...(agent === null ? [inbox] : [])];
   const failed = all.find(({ isError }) => isError);
-  const told = inbox.data?.filter(isToldAlone) ?? [];
+  const told = inbox.data?.filter(isOnlyNotified) ?? [];
   const offers = work.data?.filter(({ offer }) => offer?.toMemberId === member.id) ?? [];
   const questions = work.data?.filter(({ state }) => state === 'waiting_input') ?? [];
   const stalled = work.data?.filter(({ state }) => state === 'stalled') ?? [];
@@ -160,27 +160,27 @@ export function NowPage() {
       <div className="page">
         <div className="page-column">
           {failed !== undefined && (
-            <Failed error={failed.error} again={() => all.forEach((query) => void query.refetch())} />
+            <LoadError error={failed.error} again={() => all.forEach((query) => void query.refetch())} />
           )}
           {failed === undefined && !isReady && <Loading label={nowTexts.loading} />}
-          {failed === undefined && isEmpty && <Nothing />}
+          {failed === undefined && isEmpty && <EmptyNow />}
           <Group id="questions" title={nowTexts.questions} items={questions}>
-            {(one) => <Waiting key={one.id} execution={one} why={nowTexts.asks} act={nowTexts.answer} />}
+            {(one) => <WorkRow key={one.id} execution={one} why={nowTexts.asks} act={nowTexts.answer} />}
           </Group>
           <Group id="told" title={nowTexts.told} items={told}>
-            {(one) => <Told key={one.id} told={one} />}
+            {(one) => <MentionRow key={one.id} told={one} />}
           </Group>
           <Group id="offers" title={nowTexts.offers} items={offers}>
-            {(one) => <Offered key={one.id} execution={one} />}
+            {(one) => <OfferRow key={one.id} execution={one} />}
           </Group>
           <Group id="reviews" title={nowTexts.reviews} items={reviews.data}>
-            {(one) => <ToReview key={one.id} review={one} />}
+            {(one) => <ReviewRow key={one.id} review={one} />}
           </Group>
           <Group id="stalled" title={nowTexts.stalled} items={stalled}>
-            {(one) => <Waiting key={one.id} execution={one} why={nowTexts.expired} act={nowTexts.look} />}
+            {(one) => <WorkRow key={one.id} execution={one} why={nowTexts.expired} act={nowTexts.look} />}
           </Group>
           <Group id="rework" title={nowTexts.rework} items={rework.data}>
-            {(one) => <Waiting key={one.id} execution={one} why={t.needsRework} act={nowTexts.look} />}
+            {(one) => <WorkRow key={one.id} execution={one} why={t.needsRework} act={nowTexts.look} />}
           </Group>
         </div>
       </div>

@@ -3,17 +3,17 @@ import { type RefObject, useId, useRef, useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
 import { StoryOptions, useFoundStories } from '../components/story-search.tsx';
-import { g } from '../messages/groups.ts';
+import { groupTexts } from '../messages/groups.ts';
 
-export interface Picked {
+export interface PickedStory {
   readonly id: string;
   readonly key: string;
   readonly title: string;
 }
 
-interface Picking {
-  readonly picked: readonly Picked[];
-  readonly onPick: (picked: readonly Picked[]) => void;
+interface PickerProps {
+  readonly picked: readonly PickedStory[];
+  readonly onPick: (picked: readonly PickedStory[]) => void;
 }
 
 /**
@@ -24,7 +24,7 @@ function PickedList({
   picked,
   onPick,
   field,
-}: Picking & { readonly field: RefObject<HTMLInputElement | null> }) {
+}: PickerProps & { readonly field: RefObject<HTMLInputElement | null> }) {
   const up = (at: number): void => {
     if (at === 1) field.current?.focus();
     onPick(
@@ -34,7 +34,7 @@ function PickedList({
     );
   };
   return (
-    <ol aria-label={g.stories}>
+    <ol aria-label={groupTexts.stories}>
       {picked.map(({ id, key, title }, at) => (
         <li key={id} className="blocker">
           <span className="grow cut">
@@ -43,7 +43,7 @@ function PickedList({
           <button
             type="button"
             className="chip-button"
-            aria-label={g.up(key)}
+            aria-label={groupTexts.up(key)}
             disabled={at === 0}
             onClick={() => up(at)}
           >
@@ -52,7 +52,7 @@ function PickedList({
           <button
             type="button"
             className="chip-button"
-            aria-label={g.remove(key)}
+            aria-label={groupTexts.remove(key)}
             onClick={() => {
               field.current?.focus();
               onPick(picked.filter((one) => one.id !== id));
@@ -66,7 +66,7 @@ function PickedList({
   );
 }
 
-export function StoryPicker({ projectKey, picked, onPick }: Picking & { readonly projectKey: string }) {
+export function StoryPicker({ projectKey, picked, onPick }: PickerProps & { readonly projectKey: string }) {
   const client = useClient();
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);
@@ -94,8 +94,8 @@ export function StoryPicker({ projectKey, picked, onPick }: Picking & { readonly
       <input
         ref={field}
         className="field"
-        aria-label={g.add}
-        placeholder={g.addHint}
+        aria-label={groupTexts.add}
+        placeholder={groupTexts.addHint}
         list={listId}
         maxLength={100}
         value={text}
@@ -112,7 +112,7 @@ export function StoryPicker({ projectKey, picked, onPick }: Picking & { readonly
       <StoryOptions id={listId} stories={found} />
       {unknown !== '' && (
         <p className="form-error" role="alert">
-          {g.notFound(unknown)}
+          {groupTexts.notFound(unknown)}
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@
 import { isSpan, type Span } from '../data/trail-filter.ts';
 
 /** Returns the filter with one field set or removed. */
-export function narrowed<Filter extends object, Field extends keyof Filter>(
+export function withFilter<Filter extends object, Field extends keyof Filter>(
   filter: Filter,
   field: Field,
   value: Filter[Field] | undefined,

@@ -5,12 +5,12 @@ import { type RefObject, useRef, useState } from 'react';
 import { ForbiddenError, isRefusal } from '@muster/client';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
-import { notify, reasonFor } from '../components/notices.tsx';
-import { Failed } from '../components/states.tsx';
+import { notify, errorText } from '../components/notices.tsx';
+import { LoadError } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { Choice, Form, Label } from '../settings/components.tsx';
+import { LabeledSelect, Form, LabeledField } from '../settings/components.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
-import { n } from '../messages/projects.ts';
+import { texts } from '../messages/projects.ts';
 import { t } from '../messages/index.ts';
 import { keyOf, suggestKey } from './key.ts';
 
@@ -25,14 +25,14 @@ export function NewProjectPage() {
         <h1>{t.nav.newProject}</h1>
       </header>
       <div className="page">
-        <div className="page-column">{mayMake ? <Make /> : <Failed error={forbidden} />}</div>
+        <div className="page-column">{mayMake ? <NewProjectForm /> : <LoadError error={forbidden} />}</div>
       </div>
     </>
   );
 }
 
 /** Derives the key from the name until the reader enters another key. */
-function useKey(name: string) {
+function useSuggestedKey(name: string) {
   const projects = useQuery(projectsQuery(useClient()));
   const [ownKey, setOwnKey] = useState<string | null>(null);
   /** The keys of projects that the reader cannot see, learned from refusals. */
@@ -62,34 +62,34 @@ const KeyField = ({
   readonly isTaken: boolean;
   readonly onKey: (typed: string) => void;
 }) => (
-  <Label
-    name={n.key}
-    hint={value === '' ? n.keyRule : n.keyHint(value)}
-    wrong={isTaken ? n.keyTaken(value) : undefined}
+  <LabeledField
+    name={texts.key}
+    hint={value === '' ? texts.keyRule : texts.keyHint(value)}
+    wrong={isTaken ? texts.keyTaken(value) : undefined}
   >
     <input
       ref={field}
       className="field mono"
       required
       pattern="[A-Z][A-Z0-9]{1,9}"
-      title={n.keyRule}
+      title={texts.keyRule}
       maxLength={10}
       autoComplete="off"
       spellCheck={false}
       value={value}
       onChange={({ target }) => onKey(target.value)}
     />
-  </Label>
+  </LabeledField>
 );
 
-function Make() {
+function NewProjectForm() {
   const client = useClient();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState('');
-  const { key, refuse, ...keys } = useKey(name);
+  const { key, refuse, ...keys } = useSuggestedKey(name);
   const [description, setDescription] = useState('');
-  const [visibility, setVisibility] = useState<keyof typeof n.visibilities>('org');
+  const [visibility, setVisibility] = useState<keyof typeof texts.visibilities>('org');
   const [failure, setFailure] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const keyField = useRef<HTMLInputElement>(null);
@@ -111,7 +111,7 @@ function Make() {
       const about = description.trim();
       const { project } = await client.projects.create(about === '' ? wish : { ...wish, description: about });
       await queries.invalidateQueries({ queryKey: ['projects'] });
-      notify({ tone: 'good', title: n.made(project.name) });
+      notify({ tone: 'good', title: texts.made(project.name) });
       await navigate({ to: '/p/$projectKey', params: { projectKey: project.key }, ignoreBlocker: true });
       return true;
     } catch (error) {
@@ -125,10 +125,13 @@ function Make() {
   };
 
   return (
-    <Form act={n.make} isBusy={isBusy} onSubmit={make}>
-      <p className="muted">{n.intro}</p>
+    <Form act={texts.make} isBusy={isBusy} onSubmit={make}>
+      <p className="muted">{texts.intro}</p>
       <div className="form-row">
-        <Label name={n.name} hint={namesake === undefined ? n.nameHint : n.nameTaken(namesake.key)}>
+        <LabeledField
+          name={texts.name}
+          hint={namesake === undefined ? texts.nameHint : texts.nameTaken(namesake.key)}
+        >
           <input
             className="field"
             required
@@ -138,10 +141,10 @@ function Make() {
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-        </Label>
+        </LabeledField>
         <KeyField field={keyField} value={key} isTaken={isTaken} onKey={keys.write} />
       </div>
-      <Label name={n.description} hint={n.optional}>
+      <LabeledField name={texts.description} hint={texts.optional}>
         <textarea
           className="field"
           rows={3}
@@ -149,11 +152,16 @@ function Make() {
           value={description}
           onChange={({ target }) => setDescription(target.value)}
         />
-      </Label>
-      <Choice label={n.visibility} value={visibility} words={n.visibilities} onChange={setVisibility} />
+      </LabeledField>
+      <LabeledSelect
+        label={texts.visibility}
+        value={visibility}
+        words={texts.visibilities}
+        onChange={setVisibility}
+      />
       {failure !== null && (
         <p className="form-error" role="alert">
-          <strong>{n.failed}.</strong> {reasonFor(failure)}
+          <strong>{texts.failed}.</strong> {errorText(failure)}
         </p>
       )}
     </Form>

@@ -3,31 +3,40 @@ import { useState } from 'react';
 import { type BoardColumn } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { useLeaveConfirmation } from '../components/leaving.ts';
 import { t } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import {
+  LabeledSelect,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { columnsQuery } from './queries.ts';
 
 type Status = BoardColumn['status'];
-type Counted = BoardColumn & { readonly storyCount: number };
+type CountedColumn = BoardColumn & { readonly storyCount: number };
 const { canceled: _, ...statuses } = t.status;
 
-function Make({ projectId, onClose }: { readonly projectId: string; readonly onClose: () => void }) {
+function NewColumnForm({ projectId, onClose }: { readonly projectId: string; readonly onClose: () => void }) {
   const { boardColumns } = useClient();
   const [name, setName] = useState('');
   const [status, setStatus] = useState<Status>('ready');
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const make = async (): Promise<boolean> => {
     const isDone = await run(() => boardColumns.create({ projectId, name, status }));
     if (isDone) onClose();
     return isDone;
   };
   return (
-    <Form act={s.columns.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
+    <Form act={texts.columns.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
       <div className="form-row">
-        <Label name={s.name}>
+        <LabeledField name={texts.name}>
           <input
             className="field"
             required
@@ -36,22 +45,22 @@ function Make({ projectId, onClose }: { readonly projectId: string; readonly onC
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-        </Label>
-        <Choice label={s.columns.status} value={status} words={statuses} onChange={setStatus} />
+        </LabeledField>
+        <LabeledSelect label={texts.columns.status} value={status} words={statuses} onChange={setStatus} />
       </div>
     </Form>
   );
 }
 
-interface OneProps {
-  readonly column: Counted;
-  readonly all: readonly Counted[];
+interface ColumnRowProps {
+  readonly column: CountedColumn;
+  readonly all: readonly CountedColumn[];
   /** The shared write of all actions of the column, which runs one at a time. */
-  readonly write: ReturnType<typeof useWrite>;
+  readonly write: ReturnType<typeof useSettingsWrite>;
 }
 
 /** Edits the name and the limit of a column, saved together. */
-function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
+function ColumnFields({ column, write: { isBusy, run } }: Omit<ColumnRowProps, 'all'>) {
   const { boardColumns } = useClient();
   const { id: columnId, name, wipLimit, version } = column;
   const limit = wipLimit === null ? '' : String(wipLimit);
@@ -59,7 +68,7 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
   const [typed, setTyped] = useState<{ readonly name?: string; readonly limit?: string }>({});
   const { name: typedName, limit: typedLimit } = { name, limit, ...typed };
   const isDirty = typedName !== name || typedLimit !== limit;
-  useAskBeforeLeaving(isDirty);
+  useLeaveConfirmation(isDirty);
   const save = async (): Promise<void> => {
     const isDone = await run(() =>
       boardColumns.update({
@@ -73,7 +82,7 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
     <span className="column-edit">
       <input
         className="field"
-        aria-label={`${s.name}: ${name}`}
+        aria-label={`${texts.name}: ${name}`}
         maxLength={80}
         value={typedName}
         onChange={({ target }) => setTyped({ ...typed, name: target.value })}
@@ -83,8 +92,8 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
         type="number"
         min={1}
         max={10_000}
-        aria-label={`${s.columns.limit}: ${name}`}
-        placeholder={`${s.columns.limit}: ${s.columns.noLimit}`}
+        aria-label={`${texts.columns.limit}: ${name}`}
+        placeholder={texts.columns.noLimit}
         value={typedLimit}
         onChange={({ target }) => setTyped({ ...typed, limit: target.value })}
       />
@@ -96,7 +105,7 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
           disabled={isBusy}
           onClick={() => void save()}
         >
-          {s.save}
+          {texts.save}
           <span className="sr-only"> {name}</span>
         </button>
       )}
@@ -105,7 +114,7 @@ function Words({ column, write: { isBusy, run } }: Omit<OneProps, 'all'>) {
 }
 
 /** Moves a column to the left or right. */
-function Moves({ column, all, write: { isBusy, run } }: OneProps) {
+function ColumnMoveButtons({ column, all, write: { isBusy, run } }: ColumnRowProps) {
   const { boardColumns } = useClient();
   const { id: columnId, projectId, name } = column;
   const at = all.findIndex(({ id }) => id === columnId);
@@ -119,7 +128,7 @@ function Moves({ column, all, write: { isBusy, run } }: OneProps) {
       <button
         type="button"
         className="icon-button"
-        aria-label={s.columns.left(name)}
+        aria-label={texts.columns.left(name)}
         disabled={isBusy || at === 0}
         onClick={move(-1)}
       >
@@ -128,7 +137,7 @@ function Moves({ column, all, write: { isBusy, run } }: OneProps) {
       <button
         type="button"
         className="icon-button turned"
-        aria-label={s.columns.right(name)}
+        aria-label={texts.columns.right(name)}
         disabled={isBusy || at === all.length - 1}
         onClick={move(1)}
       >
@@ -139,18 +148,18 @@ function Moves({ column, all, write: { isBusy, run } }: OneProps) {
 }
 
 /** Archives a column; its stories move to another column. */
-function Archive({ column, all, write: { run } }: OneProps) {
+function ArchiveColumn({ column, all, write: { run } }: ColumnRowProps) {
   const { boardColumns } = useClient();
   const { id: columnId, name, status, storyCount } = column;
   const [target, setTarget] = useState('');
   const others = all.filter(({ id }) => id !== columnId);
   const moveTo = target === '' ? (others.find((one) => one.status === status) ?? others[0])?.id : target;
   return (
-    <Ask
-      act={s.remove}
+    <ConfirmButton
+      act={texts.remove}
       about={name}
-      title={s.columns.archiveTitle(name)}
-      why={storyCount === 0 ? '' : s.columns.archiveWhy}
+      title={texts.columns.archiveTitle(name)}
+      why={storyCount === 0 ? '' : texts.columns.archiveWhy}
       run={() =>
         run(() =>
           boardColumns.archive({
@@ -161,30 +170,30 @@ function Archive({ column, all, write: { run } }: OneProps) {
       }
     >
       {storyCount > 0 && (
-        <Choice
-          label={s.columns.archiveWhy}
+        <LabeledSelect
+          label={texts.columns.archiveWhy}
           isHidden
           value={moveTo ?? ''}
           words={Object.fromEntries(others.map((one) => [one.id, one.name]))}
           onChange={setTarget}
         />
       )}
-    </Ask>
+    </ConfirmButton>
   );
 }
 
-function One({ column, all }: Omit<OneProps, 'write'>) {
-  const write = useWrite();
+function ColumnRow({ column, all }: Omit<ColumnRowProps, 'write'>) {
+  const write = useSettingsWrite();
   const { status, storyCount } = column;
   return (
-    <Item
+    <ListItem
       lead={<StatusIcon status={status} />}
-      title={<Words column={column} write={write} />}
-      fact={`${statuses[status]} · ${s.columns.stories(storyCount)}`}
+      title={<ColumnFields column={column} write={write} />}
+      fact={`${statuses[status]} · ${texts.columns.stories(storyCount)}`}
     >
-      <Moves column={column} all={all} write={write} />
-      <Archive column={column} all={all} write={write} />
-    </Item>
+      <ColumnMoveButtons column={column} all={all} write={write} />
+      <ArchiveColumn column={column} all={all} write={write} />
+    </ListItem>
   );
 }
 
@@ -195,14 +204,14 @@ export function Columns({ projectId }: { readonly projectId: string }) {
   return (
     <Section
       id="columns"
-      title={s.sections.columns}
-      intro={s.columns.intro}
-      act={!isMaking && <Opener name={s.columns.make} onOpen={() => setMaking(true)} />}
+      title={texts.sections.columns}
+      intro={texts.columns.intro}
+      act={!isMaking && <OpenFormButton name={texts.columns.make} onOpen={() => setMaking(true)} />}
     >
-      {isMaking && <Make projectId={projectId} onClose={() => setMaking(false)} />}
-      <Listed query={columns} empty="">
-        {(column) => <One key={column.id} column={column} all={all} />}
-      </Listed>
+      {isMaking && <NewColumnForm projectId={projectId} onClose={() => setMaking(false)} />}
+      <QueryList query={columns} empty="">
+        {(column) => <ColumnRow key={column.id} column={column} all={all} />}
+      </QueryList>
     </Section>
   );
 }

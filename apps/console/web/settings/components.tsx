@@ -6,11 +6,11 @@ import { type UseQueryResult } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
 import { useFormFocus } from '../components/focus.ts';
 import { notify } from '../components/notices.tsx';
-import { Empty, Failed, Loading } from '../components/states.tsx';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
-import { useWriteOf, type Write } from '../components/write.ts';
+import { EmptyState, LoadError, Loading } from '../components/states.tsx';
+import { useLeaveConfirmation } from '../components/leaving.ts';
+import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { t } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
+import { texts } from '../messages/settings.ts';
 
 export const Section = ({
   id,
@@ -38,7 +38,7 @@ export const Section = ({
 );
 
 /** A list in each of its states: loading, failed, empty, loaded. */
-export function Listed<Item>({
+export function QueryList<Item>({
   query,
   empty,
   emptyWhy,
@@ -53,15 +53,15 @@ export function Listed<Item>({
 }) {
   const { data, error } = query;
   if (data === undefined && error !== null)
-    return <Failed error={error} again={() => void query.refetch()} />;
-  if (data === undefined) return <Loading label={s.loading} rows={3} />;
+    return <LoadError error={error} again={() => void query.refetch()} />;
+  if (data === undefined) return <Loading label={texts.loading} rows={3} />;
   if (data.length === 0)
-    return <Empty title={empty}>{emptyWhy === undefined ? undefined : <p>{emptyWhy}</p>}</Empty>;
+    return <EmptyState title={empty}>{emptyWhy === undefined ? undefined : <p>{emptyWhy}</p>}</EmptyState>;
   return <ul className="rows">{data.map(children)}</ul>;
 }
 
 /** A row of a list: title, facts and actions. */
-export const Item = ({
+export const ListItem = ({
   lead,
   title,
   fact,
@@ -83,14 +83,18 @@ export const Item = ({
 );
 
 /** Joins the facts about one thing. */
-export const facts = (...all: readonly (string | false | null | undefined)[]): string =>
+export const joinFacts = (...all: readonly (string | false | null | undefined)[]): string =>
   all.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
 
 /** Returns a function that writes and then refetches all settings. */
-export function useWrite(): { readonly isBusy: boolean; readonly run: Write } {
-  const write = useWriteOf({ about: [['settings']], failed: s.failed, met: s.changedMeanwhile });
+export function useSettingsWrite(): { readonly isBusy: boolean; readonly run: WriteCall } {
+  const write = useWriteCall({
+    about: [['settings']],
+    failed: texts.failed,
+    met: texts.changedMeanwhile,
+  });
   const [isBusy, setBusy] = useState(false);
-  const run: Write = async (work, done) => {
+  const run: WriteCall = async (work, done) => {
     setBusy(true);
     return write(() => work().finally(() => setBusy(false)), done);
   };
@@ -98,7 +102,7 @@ export function useWrite(): { readonly isBusy: boolean; readonly run: Write } {
 }
 
 /** A field with its label and a hint. */
-export function Label({
+export function LabeledField({
   name,
   hint,
   wrong,
@@ -140,7 +144,7 @@ export function Label({
 }
 
 /** A select with a few labeled options. */
-export function Choice<Value extends string>({
+export function LabeledSelect<Value extends string>({
   label,
   value,
   words,
@@ -171,7 +175,7 @@ export function Choice<Value extends string>({
       ))}
     </select>
   );
-  return isHidden ? select : <Label name={label}>{select}</Label>;
+  return isHidden ? select : <LabeledField name={label}>{select}</LabeledField>;
 }
 
 /** A form that keeps its state until its action is done. The component that opened it closes it. */
@@ -192,7 +196,7 @@ export function Form({
 }) {
   const form = useFormFocus(onCancel !== undefined);
   const [isDirty, setDirty] = useState(false);
-  const askFirst = useAskBeforeLeaving(isDirty);
+  const askFirst = useLeaveConfirmation(isDirty);
   const inputs = useRef(0);
   const submit = async (): Promise<void> => {
     const sent = inputs.current;
@@ -231,7 +235,7 @@ export function Form({
  * A button that copies a value and confirms it. If the page may not copy, as over plain http, it selects the
  * value next to it.
  */
-export function Copy({ name, value }: { readonly name: string; readonly value: string }) {
+export function CopyButton({ name, value }: { readonly name: string; readonly value: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (button: HTMLElement): Promise<void> => {
     try {
@@ -241,19 +245,19 @@ export function Copy({ name, value }: { readonly name: string; readonly value: s
       const shown = [...(button.parentElement?.querySelectorAll('code') ?? [])];
       const code = shown.find(({ textContent }) => textContent === value);
       if (code !== undefined) getSelection()?.selectAllChildren(code);
-      notify({ tone: 'warn', title: s.notCopied, body: s.notCopiedWhy });
+      notify({ tone: 'warn', title: texts.notCopied, body: texts.notCopiedWhy });
     }
   };
   return (
     <button type="button" className="button" onClick={({ currentTarget }) => void copy(currentTarget)}>
-      {isCopied ? s.copied : s.copy}
+      {isCopied ? texts.copied : texts.copy}
       <span className="sr-only"> {name}</span>
     </button>
   );
 }
 
 /** A value that is shown only once, with a copy button. */
-export const Once = ({
+export const ShownOnce = ({
   title,
   values,
   onClose,
@@ -268,11 +272,11 @@ export const Once = ({
       <div key={name} className="once-value">
         <span className="muted">{name}</span>
         <code>{value}</code>
-        <Copy name={name} value={value} />
+        <CopyButton name={name} value={value} />
       </div>
     ))}
     <div className="form-foot">
-      <span className="muted grow">{s.once}</span>
+      <span className="muted grow">{texts.once}</span>
       <button type="button" className="button" onClick={onClose}>
         {t.close}
       </button>
@@ -281,7 +285,7 @@ export const Once = ({
 );
 
 /** A button that opens a form in its place, in the header of a section. */
-export const Opener = ({ name, onOpen }: { readonly name: string; readonly onOpen: () => void }) => (
+export const OpenFormButton = ({ name, onOpen }: { readonly name: string; readonly onOpen: () => void }) => (
   <button type="button" className="button" data-kind="main" onClick={onOpen}>
     {name}
   </button>

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useClient } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
-import { k } from '../messages/connect.ts';
-import { Copy } from './components.tsx';
+import { connectTexts } from '../messages/connect.ts';
+import { CopyButton } from './components.tsx';
 import { tokensQuery } from './queries.ts';
 
 const pollingMs = 2_000;
 
-type ClientName = keyof typeof k.clients;
+type ClientName = keyof typeof connectTexts.clients;
 
 /** Returns the commands per client. The console has the same origin as the API. */
 const snippets = (secret: string): Readonly<Record<ClientName, string>> => {
@@ -40,19 +40,19 @@ function FirstCall({ tokenId }: { readonly tokenId: string }) {
   return (
     <p className="state" data-tone={isUsed ? 'good' : 'wait'} role="status">
       {isUsed ? <Icon name="tick" size={14} /> : <span className="pulse" data-state="opening" />}
-      {isUsed ? k.used : k.waiting}
+      {isUsed ? connectTexts.used : connectTexts.waiting}
     </p>
   );
 }
 
-export function Connect({ tokenId, secret }: { readonly tokenId: string; readonly secret: string }) {
+export function ConnectClient({ tokenId, secret }: { readonly tokenId: string; readonly secret: string }) {
   const [shown, setShown] = useState<ClientName>('claude');
   const snippet = snippets(secret)[shown];
   return (
     <section className="connect" aria-labelledby="connect">
-      <h3 id="connect">{k.title}</h3>
-      <div className="tabs" role="group" aria-label={k.choose}>
-        {(Object.keys(k.clients) as ClientName[]).map((name) => (
+      <h3 id="connect">{connectTexts.title}</h3>
+      <div className="tabs" role="group" aria-label={connectTexts.choose}>
+        {(Object.keys(connectTexts.clients) as ClientName[]).map((name) => (
           <button
             key={name}
             type="button"
@@ -60,16 +60,16 @@ export function Connect({ tokenId, secret }: { readonly tokenId: string; readonl
             aria-pressed={name === shown}
             onClick={() => setShown(name)}
           >
-            {k.clients[name]}
+            {connectTexts.clients[name]}
           </button>
         ))}
       </div>
-      <p className="muted">{k.where[shown]}</p>
+      <p className="muted">{connectTexts.where[shown]}</p>
       <div className="connect-snippet">
-        <pre tabIndex={0} aria-label={k.clients[shown]}>
+        <pre tabIndex={0} aria-label={connectTexts.clients[shown]}>
           <code>{snippet}</code>
         </pre>
-        <Copy key={shown} name={k.clients[shown]} value={snippet} />
+        <CopyButton key={shown} name={connectTexts.clients[shown]} value={snippet} />
       </div>
       <FirstCall tokenId={tokenId} />
     </section>

@@ -4,15 +4,15 @@ import { type Connection, type Member } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';
-import { ago, ending } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { facts, Item, Listed, Section, useWrite } from './components.tsx';
+import { timeAgo, timeUntil } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import { joinFacts, ListItem, QueryList, Section, useSettingsWrite } from './components.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { connectionsQuery } from './queries.ts';
 import { widestOf } from './rights.ts';
 
-function One({
+function ConnectionRow({
   connection,
   whose,
   projects,
@@ -23,34 +23,34 @@ function One({
 }) {
   const { connections } = useClient();
   const { member } = useIdentity();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const { id: connectionId, client, agent, scopes, projectIds, lastUsedAt, expiresAt } = connection;
   return (
-    <Item
+    <ListItem
       lead={<Avatar name={agent.name} kind="agent" />}
       title={
         <>
-          {client.name} <span className="muted">{client.host ?? s.connections.unvouched}</span>
+          {client.name} <span className="muted">{client.host ?? texts.connections.unvouched}</span>
         </>
       }
-      fact={facts(
+      fact={joinFacts(
         whose !== undefined && whose.id !== member.id
-          ? s.tokens.agentOf(agent.name, whose.name)
-          : s.connections.as(agent.name),
-        s.tokens.scopes[widestOf(scopes)],
-        projectIds === null ? s.allProjects : projects.join(', '),
-        lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
-        s.tokens.ends(ending(expiresAt)),
+          ? texts.tokens.agentOf(agent.name, whose.name)
+          : texts.connections.as(agent.name),
+        texts.tokens.scopes[widestOf(scopes)],
+        projectIds === null ? texts.allProjects : projects.join(', '),
+        lastUsedAt === null ? texts.tokens.unused : texts.tokens.used(timeAgo(lastUsedAt)),
+        texts.tokens.ends(timeUntil(expiresAt)),
       )}
     >
-      <Ask
-        act={s.connections.revoke}
+      <ConfirmButton
+        act={texts.connections.revoke}
         about={client.name}
-        title={s.connections.revokeTitle(client.name)}
-        why={s.connections.revokeWhy}
+        title={texts.connections.revokeTitle(client.name)}
+        why={texts.connections.revokeWhy}
         run={() => run(() => connections.revoke({ connectionId }))}
       />
-    </Item>
+    </ListItem>
   );
 }
 
@@ -60,10 +60,10 @@ export function Connections() {
   const members = useQuery(membersQuery(client));
   const projects = useQuery(projectsQuery(client)).data ?? [];
   return (
-    <Section id="connections" title={s.sections.connections} intro={s.connections.intro}>
-      <Listed query={connections} empty={s.connections.empty} emptyWhy={s.connections.emptyWhy}>
+    <Section id="connections" title={texts.sections.connections} intro={texts.connections.intro}>
+      <QueryList query={connections} empty={texts.connections.empty} emptyWhy={texts.connections.emptyWhy}>
         {(connection) => (
-          <One
+          <ConnectionRow
             key={connection.id}
             connection={connection}
             whose={members.data?.find(({ id }) => id === connection.memberId)}
@@ -72,7 +72,7 @@ export function Connections() {
               .map(({ name }) => name)}
           />
         )}
-      </Listed>
+      </QueryList>
     </Section>
   );
 }

@@ -3,14 +3,24 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Contract, type ContractKind } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { ago } from '../messages/index.ts';
+import { timeAgo } from '../messages/index.ts';
 import { nameOf } from '../components/people.tsx';
 import { notify } from '../components/notices.tsx';
-import { s } from '../messages/settings.ts';
-import { Choice, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
+import { texts } from '../messages/settings.ts';
+import {
+  LabeledSelect,
+  joinFacts,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { contractsQuery } from './queries.ts';
 
-function Publish({
+function PublishForm({
   projectId,
   contract,
   onClose,
@@ -24,7 +34,7 @@ function Publish({
   const [kind, setKind] = useState<ContractKind>(contract?.kind ?? 'openapi');
   const [content, setContent] = useState(contract?.content ?? '');
   const [note, setNote] = useState('');
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const publish = async (): Promise<boolean> => {
     const isDone = await run(async () => {
       const { contract: made, created } = await contracts.publish({
@@ -33,16 +43,16 @@ function Publish({
       });
       notify({
         tone: created ? 'good' : 'warn',
-        title: created ? s.contracts.published(slug, made.version) : s.contracts.same,
+        title: created ? texts.contracts.published(slug, made.version) : texts.contracts.same,
       });
     });
     if (isDone) onClose();
     return isDone;
   };
   return (
-    <Form act={s.contracts.act} isBusy={isBusy} onSubmit={publish} onCancel={onClose}>
+    <Form act={texts.contracts.act} isBusy={isBusy} onSubmit={publish} onCancel={onClose}>
       <div className="form-row">
-        <Label name={s.contracts.slug} hint={s.prompts.slugHint}>
+        <LabeledField name={texts.contracts.slug} hint={texts.prompts.slugHint}>
           <input
             className="field mono"
             required
@@ -51,10 +61,15 @@ function Publish({
             value={slug}
             onChange={({ target }) => setSlug(target.value)}
           />
-        </Label>
-        <Choice label={s.contracts.kind} value={kind} words={s.contracts.kinds} onChange={setKind} />
+        </LabeledField>
+        <LabeledSelect
+          label={texts.contracts.kind}
+          value={kind}
+          words={texts.contracts.kinds}
+          onChange={setKind}
+        />
       </div>
-      <Label name={s.contracts.content}>
+      <LabeledField name={texts.contracts.content}>
         <textarea
           className="field mono"
           required
@@ -63,37 +78,37 @@ function Publish({
           value={content}
           onChange={({ target }) => setContent(target.value)}
         />
-      </Label>
-      <Label name={s.contracts.note}>
+      </LabeledField>
+      <LabeledField name={texts.contracts.note}>
         <input
           className="field"
           maxLength={500}
           value={note}
           onChange={({ target }) => setNote(target.value)}
         />
-      </Label>
+      </LabeledField>
     </Form>
   );
 }
 
-function One({ contract, mayWrite }: { readonly contract: Contract; readonly mayWrite: boolean }) {
+function ContractRow({ contract, mayWrite }: { readonly contract: Contract; readonly mayWrite: boolean }) {
   const [shows, setShows] = useState<'content' | 'form' | null>(null);
   const { slug, version, kind, note, publishedBy, createdAt, content, projectId } = contract;
   if (shows === 'form')
     return (
       <li>
-        <Publish projectId={projectId} contract={contract} onClose={() => setShows(null)} />
+        <PublishForm projectId={projectId} contract={contract} onClose={() => setShows(null)} />
       </li>
     );
   return (
     <>
-      <Item
+      <ListItem
         title={<span className="mono">{slug}</span>}
-        fact={facts(
-          s.contracts.kinds[kind],
-          s.prompts.version(version),
+        fact={joinFacts(
+          texts.contracts.kinds[kind],
+          texts.prompts.version(version),
           nameOf(publishedBy),
-          ago(createdAt),
+          timeAgo(createdAt),
           note,
         )}
       >
@@ -104,16 +119,16 @@ function One({ contract, mayWrite }: { readonly contract: Contract; readonly may
           aria-expanded={shows === 'content'}
           onClick={() => setShows(shows === null ? 'content' : null)}
         >
-          {s.contracts.show}
+          {texts.contracts.show}
           <span className="sr-only"> {slug}</span>
         </button>
         {mayWrite && (
           <button type="button" className="button" data-kind="quiet" onClick={() => setShows('form')}>
-            {s.contracts.newVersion}
+            {texts.contracts.newVersion}
             <span className="sr-only"> {slug}</span>
           </button>
         )}
-      </Item>
+      </ListItem>
       {shows === 'content' && content !== null && (
         <li>
           {/* Focusable, so that keys can scroll it. */}
@@ -138,14 +153,17 @@ export function Contracts({
   return (
     <Section
       id="contracts"
-      title={s.sections.contracts}
-      intro={s.contracts.intro}
-      act={mayWrite && !isMaking && <Opener name={s.contracts.publish} onOpen={() => setMaking(true)} />}
+      title={texts.sections.contracts}
+      intro={texts.contracts.intro}
+      act={
+        mayWrite &&
+        !isMaking && <OpenFormButton name={texts.contracts.publish} onOpen={() => setMaking(true)} />
+      }
     >
-      {isMaking && <Publish projectId={projectId} contract={null} onClose={() => setMaking(false)} />}
-      <Listed query={contracts} empty={s.contracts.empty} emptyWhy={s.contracts.emptyWhy}>
-        {(contract) => <One key={contract.id} contract={contract} mayWrite={mayWrite} />}
-      </Listed>
+      {isMaking && <PublishForm projectId={projectId} contract={null} onClose={() => setMaking(false)} />}
+      <QueryList query={contracts} empty={texts.contracts.empty} emptyWhy={texts.contracts.emptyWhy}>
+        {(contract) => <ContractRow key={contract.id} contract={contract} mayWrite={mayWrite} />}
+      </QueryList>
     </Section>
   );
 }

@@ -3,30 +3,41 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ForgeConnection, type ForgeKind, type ForgeRepository } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { ago } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './components.tsx';
+import { timeAgo } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import {
+  LabeledSelect,
+  joinFacts,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  ShownOnce,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { forgesQuery, repositoriesQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
-interface SetUp {
+interface WebhookSetup {
   readonly webhookUrl: string;
   readonly secret: string;
 }
 
-function Connect({
+function ConnectForgeForm({
   onMade,
   onClose,
 }: {
-  readonly onMade: (setUp: SetUp) => void;
+  readonly onMade: (setUp: WebhookSetup) => void;
   readonly onClose: () => void;
 }) {
   const { forges } = useClient();
   const [kind, setKind] = useState<ForgeKind>('github');
   const [baseUrl, setBaseUrl] = useState('');
   const [token, setToken] = useState('');
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const isOwnServer = kind === 'gitea' || kind === 'forgejo';
   const connect = (): Promise<boolean> =>
     run(async () => {
@@ -38,10 +49,10 @@ function Connect({
       onMade(setup);
     });
   return (
-    <Form act={s.forges.connect} isBusy={isBusy} onSubmit={connect} onCancel={onClose}>
+    <Form act={texts.forges.connect} isBusy={isBusy} onSubmit={connect} onCancel={onClose}>
       <div className="form-row">
-        <Choice label={s.forges.kind} value={kind} words={s.forges.kinds} onChange={setKind} />
-        <Label name={s.forges.url}>
+        <LabeledSelect label={texts.forges.kind} value={kind} words={texts.forges.kinds} onChange={setKind} />
+        <LabeledField name={texts.forges.url}>
           <input
             className="field"
             type="url"
@@ -50,9 +61,9 @@ function Connect({
             value={baseUrl}
             onChange={({ target }) => setBaseUrl(target.value)}
           />
-        </Label>
+        </LabeledField>
       </div>
-      <Label name={s.forges.token} hint={s.forges.tokenHint}>
+      <LabeledField name={texts.forges.token} hint={texts.forges.tokenHint}>
         <input
           className="field"
           type="password"
@@ -60,59 +71,61 @@ function Connect({
           value={token}
           onChange={({ target }) => setToken(target.value)}
         />
-      </Label>
+      </LabeledField>
     </Form>
   );
 }
 
-function One({ connection }: { readonly connection: ForgeConnection }) {
+function ForgeRow({ connection }: { readonly connection: ForgeConnection }) {
   const { forges } = useClient();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const { id: connectionId, kind, name, baseUrl, lastDeliveryAt, lastError } = connection;
   return (
-    <Item
+    <ListItem
       title={name}
       fact={
         <>
           <span>
-            {facts(
-              s.forges.kinds[kind],
+            {joinFacts(
+              texts.forges.kinds[kind],
               baseUrl,
-              lastDeliveryAt === null ? s.forges.noDelivery : s.forges.lastDelivery(ago(lastDeliveryAt)),
+              lastDeliveryAt === null
+                ? texts.forges.noDelivery
+                : texts.forges.lastDelivery(timeAgo(lastDeliveryAt)),
             )}
           </span>
           {lastError !== null && (
             <span className="state" data-tone="bad">
-              {facts(ago(lastError.at), lastError.message)}
+              {joinFacts(timeAgo(lastError.at), lastError.message)}
             </span>
           )}
         </>
       }
     >
-      <Ask
-        act={s.forges.disconnect}
+      <ConfirmButton
+        act={texts.forges.disconnect}
         about={name}
-        title={s.forges.disconnectTitle(name)}
-        why={s.forges.disconnectWhy}
+        title={texts.forges.disconnectTitle(name)}
+        why={texts.forges.disconnectWhy}
         run={() => run(() => forges.disconnect({ connectionId }))}
       />
-    </Item>
+    </ListItem>
   );
 }
 
 export function Forges() {
   const [isMaking, setMaking] = useState(false);
-  const [setUp, setSetUp] = useState<SetUp | null>(null);
+  const [setUp, setSetUp] = useState<WebhookSetup | null>(null);
   const forges = useQuery(forgesQuery(useClient()));
   return (
     <Section
       id="forges"
-      title={s.sections.forges}
-      intro={s.forges.intro}
-      act={!isMaking && <Opener name={s.forges.connect} onOpen={() => setMaking(true)} />}
+      title={texts.sections.forges}
+      intro={texts.forges.intro}
+      act={!isMaking && <OpenFormButton name={texts.forges.connect} onOpen={() => setMaking(true)} />}
     >
       {isMaking && (
-        <Connect
+        <ConnectForgeForm
           onClose={() => setMaking(false)}
           onMade={(made) => {
             setSetUp(made);
@@ -121,40 +134,40 @@ export function Forges() {
         />
       )}
       {setUp !== null && (
-        <Once
-          title={s.forges.made}
+        <ShownOnce
+          title={texts.forges.made}
           values={[
-            [s.forges.webhookUrl, setUp.webhookUrl],
-            [s.forges.secret, setUp.secret],
+            [texts.forges.webhookUrl, setUp.webhookUrl],
+            [texts.forges.secret, setUp.secret],
           ]}
           onClose={() => setSetUp(null)}
         />
       )}
-      <Listed query={forges} empty={s.forges.empty} emptyWhy={s.forges.emptyWhy}>
-        {(connection) => <One key={connection.id} connection={connection} />}
-      </Listed>
+      <QueryList query={forges} empty={texts.forges.empty} emptyWhy={texts.forges.emptyWhy}>
+        {(connection) => <ForgeRow key={connection.id} connection={connection} />}
+      </QueryList>
     </Section>
   );
 }
 
-function Repository({ repository }: { readonly repository: ForgeRepository }) {
+function RepositoryRow({ repository }: { readonly repository: ForgeRepository }) {
   const { forges } = useClient();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const { projectId, connectionId, externalId, url, fullName, defaultBranch } = repository;
   const name = fullName ?? url ?? externalId ?? '';
   const which = url === null ? { externalId: externalId ?? '' } : { url };
   return (
-    <Item title={name} fact={facts(url, defaultBranch)}>
+    <ListItem title={name} fact={joinFacts(url, defaultBranch)}>
       <button
         type="button"
         className="button"
         data-kind="quiet"
         onClick={() => void run(() => forges.repositories.unlink({ projectId, connectionId, ...which }))}
       >
-        {s.forges.unlink}
+        {texts.forges.unlink}
         <span className="sr-only"> {name}</span>
       </button>
-    </Item>
+    </ListItem>
   );
 }
 
@@ -165,7 +178,7 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
   const repositories = useQuery(repositoriesQuery(client, projectId));
   const [url, setUrl] = useState('');
   const [chosen, setChosen] = useState('');
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const all = connections.data ?? [];
   const connectionId = chosen === '' ? (all[0]?.id ?? '') : chosen;
   const link = async (): Promise<boolean> => {
@@ -174,24 +187,24 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
     return isDone;
   };
   return (
-    <Section id="repositories" title={s.forges.repositories} intro={s.forges.repositoriesIntro}>
-      <Listed
+    <Section id="repositories" title={texts.forges.repositories} intro={texts.forges.repositoriesIntro}>
+      <QueryList
         query={repositories}
-        empty={s.forges.noRepositories}
-        {...(all.length === 0 && { emptyWhy: s.forges.connectFirst })}
+        empty={texts.forges.noRepositories}
+        {...(all.length === 0 && { emptyWhy: texts.forges.connectFirst })}
       >
-        {(repository) => <Repository key={repository.id} repository={repository} />}
-      </Listed>
+        {(repository) => <RepositoryRow key={repository.id} repository={repository} />}
+      </QueryList>
       {all.length > 0 && (
-        <Form act={s.forges.link} isBusy={isBusy} onSubmit={link}>
+        <Form act={texts.forges.link} isBusy={isBusy} onSubmit={link}>
           <div className="form-row">
-            <Choice
-              label={s.forges.via}
+            <LabeledSelect
+              label={texts.forges.via}
               value={connectionId}
               words={Object.fromEntries(all.map(({ id, name }) => [id, name]))}
               onChange={setChosen}
             />
-            <Label name={s.forges.repository}>
+            <LabeledField name={texts.forges.repository}>
               <input
                 className="field"
                 type="url"
@@ -200,7 +213,7 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
                 value={url}
                 onChange={({ target }) => setUrl(target.value)}
               />
-            </Label>
+            </LabeledField>
           </div>
         </Form>
       )}

@@ -2,17 +2,17 @@
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTitle } from '../components/title.ts';
-import { s } from '../messages/settings.ts';
+import { texts } from '../messages/settings.ts';
 import { t } from '../messages/index.ts';
 
-export type SectionName = keyof typeof s.sections;
+export type SectionName = keyof typeof texts.sections;
 
-export interface Place {
+export interface SettingsSection {
   readonly section: SectionName;
   readonly children: ReactNode;
 }
 
-export function Frame({
+export function SettingsFrame({
   title,
   projectKey,
   places,
@@ -22,12 +22,12 @@ export function Frame({
   readonly title: string;
   /** The project; null for settings of the organization. */
   readonly projectKey: string | null;
-  readonly places: readonly Place[];
+  readonly places: readonly SettingsSection[];
   readonly chosen: string;
   readonly back?: ReactNode;
 }) {
   const place = places.find(({ section }) => section === chosen) ?? places[0];
-  useTitle(`${title}: ${place === undefined ? '' : s.sections[place.section]}`);
+  useTitle(`${title}: ${place === undefined ? '' : texts.sections[place.section]}`);
   const nav = useRef<HTMLElement>(null);
   const router = useRouter();
   // When the sections form a single line, the chosen one may be scrolled out of view. The router restores
@@ -63,7 +63,7 @@ export function Frame({
                     aria-current={section === place?.section ? 'page' : undefined}
                     data-chosen={section === place?.section || undefined}
                   >
-                    {s.sections[section]}
+                    {texts.sections[section]}
                   </Link>
                 </li>
               ))}

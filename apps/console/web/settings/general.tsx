@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { type Project } from '@muster/registry';
 import { useClient, useConsole } from '../data/context.ts';
 import { orgQuery } from '../data/queries.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { Choice, Form, Label, Section, useWrite } from './components.tsx';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import { LabeledSelect, Form, LabeledField, Section, useSettingsWrite } from './components.tsx';
 import { useIsAdmin } from './rights.ts';
 
 /** Fields that were changed here and are not saved yet. All others follow the server. */
-interface Typed {
+interface UnsavedFields {
   readonly name?: string;
   readonly slug?: string;
   readonly description?: string;
@@ -21,22 +21,22 @@ export function OrganizationGeneral() {
   const { orgs } = session.client;
   const { data: org } = useQuery(orgQuery(session));
   const isAdmin = useIsAdmin();
-  const [typed, setTyped] = useState<Typed>({});
+  const [typed, setTyped] = useState<UnsavedFields>({});
   const { name, slug, description } = { ...org, ...typed };
   const queries = useQueryClient();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const save = async (): Promise<boolean> => {
-    const isDone = await run(() => orgs.update({ ...typed, expectedVersion: org.version }), s.saved);
+    const isDone = await run(() => orgs.update({ ...typed, expectedVersion: org.version }), texts.saved);
     await queries.invalidateQueries({ queryKey: ['org'] });
     // Text that was typed during the save is not saved yet.
     if (isDone) setTyped((last) => (last === typed ? {} : last));
     return isDone;
   };
   return (
-    <Section id="general" title={s.sections.general} intro={s.general.intro}>
-      <Form act={s.save} isBusy={isBusy || !isAdmin} onSubmit={save}>
+    <Section id="general" title={texts.sections.general} intro={texts.general.intro}>
+      <Form act={texts.save} isBusy={isBusy || !isAdmin} onSubmit={save}>
         <div className="form-row">
-          <Label name={s.name}>
+          <LabeledField name={texts.name}>
             <input
               className="field"
               required
@@ -45,8 +45,8 @@ export function OrganizationGeneral() {
               value={name}
               onChange={({ target }) => setTyped({ ...typed, name: target.value })}
             />
-          </Label>
-          <Label name={s.general.slug} hint={s.general.slugHint}>
+          </LabeledField>
+          <LabeledField name={texts.general.slug} hint={texts.general.slugHint}>
             <input
               className="field mono"
               required
@@ -55,9 +55,9 @@ export function OrganizationGeneral() {
               value={slug}
               onChange={({ target }) => setTyped({ ...typed, slug: target.value })}
             />
-          </Label>
+          </LabeledField>
         </div>
-        <Label name={s.general.description}>
+        <LabeledField name={texts.general.description}>
           <textarea
             className="field"
             rows={3}
@@ -66,7 +66,7 @@ export function OrganizationGeneral() {
             value={description ?? ''}
             onChange={({ target }) => setTyped({ ...typed, description: target.value })}
           />
-        </Label>
+        </LabeledField>
       </Form>
     </Section>
   );
@@ -75,12 +75,12 @@ export function OrganizationGeneral() {
 export function ProjectGeneral({ project }: { readonly project: Project }) {
   const { projects } = useClient();
   const queries = useQueryClient();
-  const { isBusy, run } = useWrite();
-  const [typed, setTyped] = useState<Typed & Partial<Pick<Project, 'visibility'>>>({});
+  const { isBusy, run } = useSettingsWrite();
+  const [typed, setTyped] = useState<UnsavedFields & Partial<Pick<Project, 'visibility'>>>({});
   const { name, description, visibility } = { ...project, ...typed };
   const { id: projectId, version: expectedVersion, archivedAt } = project;
   const update = async (change: object): Promise<boolean> => {
-    const isDone = await run(() => projects.update({ projectId, expectedVersion, ...change }), s.saved);
+    const isDone = await run(() => projects.update({ projectId, expectedVersion, ...change }), texts.saved);
     await queries.invalidateQueries({ queryKey: ['projects'] });
     return isDone;
   };
@@ -93,10 +93,10 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
   const isArchived = archivedAt !== null;
   return (
     <>
-      <Section id="general" title={s.sections.general} intro={s.projectGeneral.intro}>
-        <Form act={s.save} isBusy={isBusy || isArchived} onSubmit={save}>
+      <Section id="general" title={texts.sections.general} intro={texts.projectGeneral.intro}>
+        <Form act={texts.save} isBusy={isBusy || isArchived} onSubmit={save}>
           <div className="form-row">
-            <Label name={s.name}>
+            <LabeledField name={texts.name}>
               <input
                 className="field"
                 required
@@ -104,15 +104,15 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
                 value={name}
                 onChange={({ target }) => setTyped({ ...typed, name: target.value })}
               />
-            </Label>
-            <Choice
-              label={s.projectGeneral.visibility}
+            </LabeledField>
+            <LabeledSelect
+              label={texts.projectGeneral.visibility}
               value={visibility}
-              words={s.projectGeneral.visibilities}
+              words={texts.projectGeneral.visibilities}
               onChange={(next) => setTyped({ ...typed, visibility: next })}
             />
           </div>
-          <Label name={s.general.description}>
+          <LabeledField name={texts.general.description}>
             <textarea
               className="field"
               rows={3}
@@ -120,13 +120,13 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
               value={description ?? ''}
               onChange={({ target }) => setTyped({ ...typed, description: target.value })}
             />
-          </Label>
+          </LabeledField>
         </Form>
       </Section>
       <Section
         id="archive"
-        title={isArchived ? s.projectGeneral.unarchive : s.projectGeneral.archive}
-        intro={s.projectGeneral.archiveWhy}
+        title={isArchived ? texts.projectGeneral.unarchive : texts.projectGeneral.archive}
+        intro={texts.projectGeneral.archiveWhy}
         act={
           isArchived ? (
             <button
@@ -135,14 +135,14 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
               disabled={isBusy}
               onClick={() => void update({ archived: false })}
             >
-              {s.projectGeneral.unarchive}
+              {texts.projectGeneral.unarchive}
             </button>
           ) : (
-            <Ask
-              act={s.projectGeneral.archive}
+            <ConfirmButton
+              act={texts.projectGeneral.archive}
               about=""
-              title={s.projectGeneral.archive}
-              why={s.projectGeneral.archiveWhy}
+              title={texts.projectGeneral.archive}
+              why={texts.projectGeneral.archiveWhy}
               run={() => update({ archived: true })}
             />
           )

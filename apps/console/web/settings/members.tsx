@@ -5,41 +5,54 @@ import { type Invitation, type Member } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';
-import { ending, t } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { Choice, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
+import { timeUntil, t } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import {
+  LabeledSelect,
+  joinFacts,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { invitationsQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
-type Given = Invitation['role'];
-const { admin: _, ...withoutAdmin } = s.roles;
-const given = ({ isOwner }: { readonly isOwner: boolean }) => {
+type InvitedRole = Invitation['role'];
+const { admin: _, ...withoutAdmin } = texts.roles;
+const rolesToGive = ({ isOwner }: { readonly isOwner: boolean }) => {
   const { member, viewer } = withoutAdmin;
-  return (isOwner ? { admin: s.roles.admin, member, viewer } : { member, viewer }) as Record<Given, string>;
+  return (isOwner ? { admin: texts.roles.admin, member, viewer } : { member, viewer }) as Record<
+    InvitedRole,
+    string
+  >;
 };
 
-function Invite({ onClose }: { readonly onClose: () => void }) {
+function InviteForm({ onClose }: { readonly onClose: () => void }) {
   const client = useClient();
   const { member } = useIdentity();
   const projects = useQuery(projectsQuery(client));
   const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Given>('member');
+  const [role, setRole] = useState<InvitedRole>('member');
   const [projectId, setProjectId] = useState('');
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const invite = async (): Promise<boolean> => {
     const projectIds = projectId === '' ? [] : [projectId];
     const isDone = await run(
       () => client.members.invite({ email: email.trim(), role, projectIds }),
-      s.members.invited(email.trim()),
+      texts.members.invited(email.trim()),
     );
     if (isDone) onClose();
     return isDone;
   };
   return (
-    <Form act={s.members.send} isBusy={isBusy} onSubmit={invite} onCancel={onClose}>
-      <Label name={s.members.email} hint={s.members.inviteHint}>
+    <Form act={texts.members.send} isBusy={isBusy} onSubmit={invite} onCancel={onClose}>
+      <LabeledField name={texts.members.email} hint={texts.members.inviteHint}>
         <input
           className="field"
           type="email"
@@ -50,16 +63,16 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
           value={email}
           onChange={({ target }) => setEmail(target.value)}
         />
-      </Label>
+      </LabeledField>
       <div className="form-row">
-        <Choice
-          label={s.role}
+        <LabeledSelect
+          label={texts.role}
           value={role}
-          words={given({ isOwner: member.role === 'owner' })}
+          words={rolesToGive({ isOwner: member.role === 'owner' })}
           onChange={setRole}
         />
-        <Choice
-          label={s.project}
+        <LabeledSelect
+          label={texts.project}
           value={projectId}
           words={{
             '': t.people.none,
@@ -72,59 +85,59 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function Person({ member }: { readonly member: Member }) {
+function MemberRow({ member }: { readonly member: Member }) {
   const client = useClient();
   const me = useIdentity().member;
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const isOwner = me.role === 'owner';
   const isMine = member.id === me.id;
   const mayChange =
     useIsAdmin() && !isMine && member.role !== 'owner' && (isOwner || member.role !== 'admin');
   return (
-    <Item
+    <ListItem
       lead={<Avatar name={member.name} kind="member" />}
       title={
         <>
-          {member.name} {isMine && <span className="muted">({s.members.you})</span>}
+          {member.name} {isMine && <span className="muted">({texts.members.you})</span>}
         </>
       }
-      fact={facts(`@${member.handle}`, member.email)}
+      fact={joinFacts(`@${member.handle}`, member.email)}
     >
       {mayChange ? (
         <>
-          <Choice
-            label={s.members.roleOf(member.name)}
+          <LabeledSelect
+            label={texts.members.roleOf(member.name)}
             isHidden
-            value={member.role as Given}
-            words={given({ isOwner })}
+            value={member.role as InvitedRole}
+            words={rolesToGive({ isOwner })}
             onChange={(role) => void run(() => client.members.setRole({ memberId: member.id, role }))}
           />
-          <Ask
-            act={s.remove}
+          <ConfirmButton
+            act={texts.remove}
             about={member.name}
-            title={s.members.removeTitle(member.name)}
-            why={s.members.removeWhy}
+            title={texts.members.removeTitle(member.name)}
+            why={texts.members.removeWhy}
             run={() => run(() => client.members.removeMember({ memberId: member.id }))}
           />
         </>
       ) : (
-        <span className="muted">{s.roles[member.role]}</span>
+        <span className="muted">{texts.roles[member.role]}</span>
       )}
-    </Item>
+    </ListItem>
   );
 }
 
-function Invited({ invitation }: { readonly invitation: Invitation }) {
+function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
   const { invitations } = useClient();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const { id: invitationId, email, role, state, expiresAt } = invitation;
   return (
-    <Item
+    <ListItem
       lead={<Avatar name={email} kind="member" />}
       title={email}
-      fact={facts(
-        s.roles[role],
-        state === 'pending' ? s.members.pending(ending(expiresAt)) : s.members.expired,
+      fact={joinFacts(
+        texts.roles[role],
+        state === 'pending' ? texts.members.pending(timeUntil(expiresAt)) : texts.members.expired,
       )}
     >
       <button
@@ -132,9 +145,9 @@ function Invited({ invitation }: { readonly invitation: Invitation }) {
         className="button"
         data-kind="quiet"
         disabled={isBusy}
-        onClick={() => void run(() => invitations.resend({ invitationId }), s.members.resent(email))}
+        onClick={() => void run(() => invitations.resend({ invitationId }), texts.members.resent(email))}
       >
-        {s.members.resend}
+        {texts.members.resend}
         <span className="sr-only"> {email}</span>
       </button>
       {state === 'pending' && (
@@ -145,11 +158,11 @@ function Invited({ invitation }: { readonly invitation: Invitation }) {
           disabled={isBusy}
           onClick={() => void run(() => invitations.revoke({ invitationId }))}
         >
-          {s.members.revoke}
+          {texts.members.revoke}
           <span className="sr-only"> {email}</span>
         </button>
       )}
-    </Item>
+    </ListItem>
   );
 }
 
@@ -168,30 +181,33 @@ export function Members() {
     <>
       <Section
         id="members"
-        title={s.sections.members}
-        intro={s.members.intro}
-        act={isAdmin && !isInviting && <Opener name={s.members.invite} onOpen={() => setInviting(true)} />}
+        title={texts.sections.members}
+        intro={texts.members.intro}
+        act={
+          isAdmin &&
+          !isInviting && <OpenFormButton name={texts.members.invite} onOpen={() => setInviting(true)} />
+        }
       >
-        {isInviting && <Invite onClose={() => setInviting(false)} />}
+        {isInviting && <InviteForm onClose={() => setInviting(false)} />}
         {(members.data?.length ?? 0) > 10 && (
           <input
             className="field"
             type="search"
-            aria-label={s.members.find}
-            placeholder={s.members.find}
+            aria-label={texts.members.find}
+            placeholder={texts.members.find}
             value={text}
             onChange={({ target }) => setText(target.value)}
           />
         )}
-        <Listed query={{ ...members, data: found }} empty={s.members.empty}>
-          {(member) => <Person key={member.id} member={member} />}
-        </Listed>
+        <QueryList query={{ ...members, data: found }} empty={texts.members.empty}>
+          {(member) => <MemberRow key={member.id} member={member} />}
+        </QueryList>
       </Section>
       {(invitations.data?.length ?? 0) > 0 && (
-        <Section id="invitations" title={s.members.invitations}>
-          <Listed query={invitations} empty="">
-            {(invitation) => <Invited key={invitation.id} invitation={invitation} />}
-          </Listed>
+        <Section id="invitations" title={texts.members.invitations}>
+          <QueryList query={invitations} empty="">
+            {(invitation) => <InvitationRow key={invitation.id} invitation={invitation} />}
+          </QueryList>
         </Section>
       )}
     </>

@@ -4,10 +4,10 @@ import { useRef, useState } from 'react';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { needsAnswer } from '../data/needs.ts';
-import { announce, reasonFor } from '../components/notices.tsx';
-import { Failed, Loading } from '../components/states.tsx';
-import { told as words } from '../messages/notifications.ts';
-import { s } from '../messages/settings.ts';
+import { announce, errorText } from '../components/notices.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
+import { notificationTexts as words } from '../messages/notifications.ts';
+import { texts } from '../messages/settings.ts';
 import { Section } from './components.tsx';
 import { preferencesQuery } from './queries.ts';
 import { widestOf } from './rights.ts';
@@ -21,33 +21,33 @@ export function Notifications() {
   const preferences = useQuery(preferencesQuery(useClient()));
   const { data, error } = preferences;
   return (
-    <Section id="notifications" title={s.sections.notifications} intro={words.intro}>
+    <Section id="notifications" title={texts.sections.notifications} intro={words.intro}>
       {data === undefined ? (
         error === null ? (
-          <Loading label={s.loading} />
+          <Loading label={texts.loading} />
         ) : (
-          <Failed error={error} again={() => void preferences.refetch()} />
+          <LoadError error={error} again={() => void preferences.refetch()} />
         )
       ) : (
-        <Choices preferences={data} />
+        <PreferenceTable preferences={data} />
       )}
     </Section>
   );
 }
 
-interface Told {
+interface SaveResult {
   readonly kind: Preference['kind'];
   /** The reason of a failed save; null after a successful one. */
   readonly failure: string | null;
 }
 
 /** Shows choices immediately and saves them one after the other. */
-function useChoosing() {
+function usePreferenceChanges() {
   const client = useClient();
   const queries = useQueryClient();
   /** Unsaved choices, by kind and channel. */
   const [pending, setPending] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const [told, setTold] = useState<Told | null>(null);
+  const [told, setTold] = useState<SaveResult | null>(null);
   const before = useRef<Promise<void>>(Promise.resolve());
 
   const save = async (kind: Preference['kind'], channel: Channel, enabled: boolean): Promise<void> => {
@@ -57,11 +57,11 @@ function useChoosing() {
         last?.map((one) => (one.kind === kind ? preference : one)),
       );
       setTold({ kind, failure: null });
-      announce(s.saved);
+      announce(texts.saved);
     } catch (error) {
-      const failure = reasonFor(error);
+      const failure = errorText(error);
       setTold({ kind, failure });
-      announce(`${s.failed}. ${failure}`);
+      announce(`${texts.failed}. ${failure}`);
     }
     setPending((last) => {
       const name = `${kind} ${channel}`;
@@ -81,14 +81,14 @@ function useChoosing() {
   return { pending, told, choose };
 }
 
-function KindRow({
+function PreferenceRow({
   preference,
   mayWrite,
   choosing,
 }: {
   readonly preference: Preference;
   readonly mayWrite: boolean;
-  readonly choosing: ReturnType<typeof useChoosing>;
+  readonly choosing: ReturnType<typeof usePreferenceChanges>;
 }) {
   const { kind, channels: saved } = preference;
   const { pending, told, choose } = choosing;
@@ -99,7 +99,7 @@ function KindRow({
         {words.kinds[kind]}
         {told?.kind === kind && (
           <span className={told.failure === null ? 'told-state' : 'told-state form-error'}>
-            {told.failure === null ? s.saved : `${s.failed}. ${told.failure}`}
+            {told.failure === null ? texts.saved : `${texts.failed}. ${told.failure}`}
           </span>
         )}
         {told?.kind !== kind && !channels.some(shown) && <span className="told-state">{words.mute}</span>}
@@ -121,10 +121,10 @@ function KindRow({
   );
 }
 
-function Choices({ preferences }: { readonly preferences: readonly Preference[] }) {
+function PreferenceTable({ preferences }: { readonly preferences: readonly Preference[] }) {
   const { token } = useIdentity();
   const mayWrite = widestOf(token.scopes) !== 'read';
-  const choosing = useChoosing();
+  const choosing = usePreferenceChanges();
   const group = (title: string, kinds: readonly Preference[]) => (
     <tbody>
       <tr>
@@ -133,7 +133,7 @@ function Choices({ preferences }: { readonly preferences: readonly Preference[] 
         </th>
       </tr>
       {kinds.map((one) => (
-        <KindRow key={one.kind} preference={one} mayWrite={mayWrite} choosing={choosing} />
+        <PreferenceRow key={one.kind} preference={one} mayWrite={mayWrite} choosing={choosing} />
       ))}
     </tbody>
   );

@@ -3,12 +3,12 @@ import { useConsole, useIdentity } from '../data/context.ts';
 import { t } from '../messages/index.ts';
 import { Connections } from './connections.tsx';
 import { Forges } from './forges.tsx';
-import { Frame, type Place } from './frame.tsx';
+import { SettingsFrame, type SettingsSection } from './frame.tsx';
 import { OrganizationGeneral } from './general.tsx';
 import { Members } from './members.tsx';
 import { Notifications } from './notifications.tsx';
 import { Passkeys } from './passkeys.tsx';
-import { PolicyPart } from './policy.tsx';
+import { PolicySettings } from './policy.tsx';
 import { Prompts } from './prompts.tsx';
 import { Providers } from './providers.tsx';
 import { useIsAdmin } from './rights.ts';
@@ -26,7 +26,7 @@ export function OrganizationPage() {
   const isAdmin = useIsAdmin();
   const { session } = useConsole();
   // Agents do not see settings that only people can change.
-  const own: readonly Place[] =
+  const own: readonly SettingsSection[] =
     agent === null
       ? [
           { section: 'tokens', children: <Tokens /> },
@@ -37,11 +37,11 @@ export function OrganizationPage() {
           ...(session.signedIn === null ? [] : ([{ section: 'passkeys', children: <Passkeys /> }] as const)),
         ]
       : [];
-  const places: readonly Place[] = [
+  const places: readonly SettingsSection[] = [
     { section: 'members', children: <Members /> },
     { section: 'teams', children: <Teams /> },
     ...(member.role === 'viewer' ? own.filter((place) => place.section !== 'tokens') : own),
-    { section: 'policy', children: <PolicyPart /> },
+    { section: 'policy', children: <PolicySettings /> },
     { section: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
     ...(isAdmin
       ? ([
@@ -53,5 +53,5 @@ export function OrganizationPage() {
         ] as const)
       : []),
   ];
-  return <Frame title={t.nav.settings} projectKey={null} places={places} chosen={section} />;
+  return <SettingsFrame title={t.nav.settings} projectKey={null} places={places} chosen={section} />;
 }

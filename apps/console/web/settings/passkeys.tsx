@@ -3,21 +3,21 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Passkey } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useFocusBack } from '../components/focus.ts';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
-import { ago, t } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { facts, Item, Listed, Section, useWrite } from './components.tsx';
+import { useReturnFocus } from '../components/focus.ts';
+import { useLeaveConfirmation } from '../components/leaving.ts';
+import { timeAgo, t } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import { joinFacts, ListItem, QueryList, Section, useSettingsWrite } from './components.tsx';
 import { passkeysQuery } from './queries.ts';
 
-function One({ passkey }: { readonly passkey: Passkey }) {
+function PasskeyRow({ passkey }: { readonly passkey: Passkey }) {
   const { passkeys } = useClient();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const { id: passkeyId, name, synced, createdAt, lastUsedAt } = passkey;
   const [typed, setTyped] = useState<string | null>(null);
-  const opener = useFocusBack(typed !== null);
-  const askFirst = useAskBeforeLeaving(typed !== null && typed !== name);
+  const opener = useReturnFocus(typed !== null);
+  const askFirst = useLeaveConfirmation(typed !== null && typed !== name);
   const rename = async (): Promise<void> => {
     if (typed === null) return;
     if (typed === name || (await run(() => passkeys.rename({ passkeyId, name: typed })))) setTyped(null);
@@ -37,12 +37,12 @@ function One({ passkey }: { readonly passkey: Passkey }) {
             required
             autoFocus
             maxLength={120}
-            aria-label={`${s.name}: ${name}`}
+            aria-label={`${texts.name}: ${name}`}
             value={typed}
             onChange={({ target }) => setTyped(target.value)}
           />
           <button type="submit" className="button" data-kind="main" disabled={isBusy}>
-            {s.save}
+            {texts.save}
           </button>
           <button type="button" className="button" onClick={() => askFirst(() => setTyped(null))}>
             {t.cancel}
@@ -51,26 +51,26 @@ function One({ passkey }: { readonly passkey: Passkey }) {
       </li>
     );
   return (
-    <Item
+    <ListItem
       title={name}
-      fact={facts(
-        synced ? s.passkeys.synced : s.passkeys.bound,
-        s.passkeys.made(ago(createdAt)),
-        lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
+      fact={joinFacts(
+        synced ? texts.passkeys.synced : texts.passkeys.bound,
+        texts.passkeys.made(timeAgo(createdAt)),
+        lastUsedAt === null ? texts.tokens.unused : texts.tokens.used(timeAgo(lastUsedAt)),
       )}
     >
       <button ref={opener} type="button" className="button" data-kind="quiet" onClick={() => setTyped(name)}>
-        {s.passkeys.rename}
+        {texts.passkeys.rename}
         <span className="sr-only"> {name}</span>
       </button>
-      <Ask
-        act={s.remove}
+      <ConfirmButton
+        act={texts.remove}
         about={name}
-        title={s.passkeys.removeTitle(name)}
-        why={s.passkeys.removeWhy}
+        title={texts.passkeys.removeTitle(name)}
+        why={texts.passkeys.removeWhy}
         run={() => run(() => passkeys.delete({ passkeyId }))}
       />
-    </Item>
+    </ListItem>
   );
 }
 
@@ -79,17 +79,17 @@ export function Passkeys() {
   return (
     <Section
       id="passkeys"
-      title={s.sections.passkeys}
-      intro={s.passkeys.intro}
+      title={texts.sections.passkeys}
+      intro={texts.passkeys.intro}
       act={
         <a href="/sign-in/passkeys" className="button" data-kind="main">
-          {s.passkeys.make}
+          {texts.passkeys.make}
         </a>
       }
     >
-      <Listed query={passkeys} empty={s.passkeys.empty} emptyWhy={s.passkeys.emptyWhy}>
-        {(passkey) => <One key={passkey.id} passkey={passkey} />}
-      </Listed>
+      <QueryList query={passkeys} empty={texts.passkeys.empty} emptyWhy={texts.passkeys.emptyWhy}>
+        {(passkey) => <PasskeyRow key={passkey.id} passkey={passkey} />}
+      </QueryList>
     </Section>
   );
 }

@@ -4,23 +4,31 @@ import { useState } from 'react';
 import { type AccessRequest, type Participant } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { Avatar } from '../components/people.tsx';
-import { s } from '../messages/settings.ts';
-import { Choice, facts, Form, Item, Listed, Section, useWrite } from './components.tsx';
+import { texts } from '../messages/settings.ts';
+import {
+  LabeledSelect,
+  joinFacts,
+  Form,
+  ListItem,
+  QueryList,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { accessRequestsQuery, participantsQuery, projectTeamsQuery, teamsQuery } from './queries.ts';
 
 type Role = Participant['role'];
-interface Of {
+interface ProjectProps {
   readonly projectId: string;
 }
 
-function Give({ projectId }: Of) {
+function AddRoleForm({ projectId }: ProjectProps) {
   const client = useClient();
   const members = useQuery(membersQuery(client));
   const teams = useQuery(teamsQuery(client));
   const [who, setWho] = useState('');
   const [role, setRole] = useState<Role>('contributor');
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const give = async (): Promise<boolean> => {
     const [kind = '', id = ''] = who.split(':');
     const isDone = await run(() =>
@@ -32,74 +40,74 @@ function Give({ projectId }: Of) {
     return isDone;
   };
   return (
-    <Form act={s.people.add} isBusy={isBusy || who === ''} onSubmit={give}>
+    <Form act={texts.people.add} isBusy={isBusy || who === ''} onSubmit={give}>
       <div className="form-row">
-        <Choice
-          label={s.people.memberOrTeam}
+        <LabeledSelect
+          label={texts.people.memberOrTeam}
           value={who}
           words={{
-            '': s.people.choose,
+            '': texts.people.choose,
             ...Object.fromEntries((members.data ?? []).map(({ id, name }) => [`member:${id}`, name])),
             ...Object.fromEntries(
-              (teams.data ?? []).map(({ id, name }) => [`team:${id}`, `${s.people.team}: ${name}`]),
+              (teams.data ?? []).map(({ id, name }) => [`team:${id}`, `${texts.people.team}: ${name}`]),
             ),
           }}
           onChange={setWho}
         />
-        <Choice label={s.role} value={role} words={s.projectRoles} onChange={setRole} />
+        <LabeledSelect label={texts.role} value={role} words={texts.projectRoles} onChange={setRole} />
       </div>
     </Form>
   );
 }
 
-function Request({ request }: { readonly request: AccessRequest }) {
+function AccessRequestRow({ request }: { readonly request: AccessRequest }) {
   const { accessRequests } = useClient().projects;
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const { id: accessRequestId, member, role, message } = request;
   const decide = (decision: 'approve' | 'deny') => () =>
     void run(() => accessRequests.resolve({ accessRequestId, decision }));
   return (
-    <Item
+    <ListItem
       lead={<Avatar name={member.name} kind="member" />}
       title={member.name}
-      fact={facts(s.people.asks(s.projectRoles[role]), message)}
+      fact={joinFacts(texts.people.asks(texts.projectRoles[role]), message)}
     >
       <button type="button" className="button" disabled={isBusy} onClick={decide('deny')}>
-        {s.people.deny}
+        {texts.people.deny}
         <span className="sr-only"> {member.name}</span>
       </button>
       <button type="button" className="button" data-kind="main" disabled={isBusy} onClick={decide('approve')}>
-        {s.people.approve}
+        {texts.people.approve}
         <span className="sr-only"> {member.name}</span>
       </button>
-    </Item>
+    </ListItem>
   );
 }
 
-export function ProjectPeople({ projectId, mayLead }: Of & { readonly mayLead: boolean }) {
+export function ProjectPeople({ projectId, mayLead }: ProjectProps & { readonly mayLead: boolean }) {
   const client = useClient();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const people = useQuery(participantsQuery(client, projectId));
   const teams = useQuery(projectTeamsQuery(client, projectId));
   const requests = useQuery({ ...accessRequestsQuery(client, projectId), enabled: mayLead });
   return (
     <>
       {(requests.data?.length ?? 0) > 0 && (
-        <Section id="requests" title={s.people.requests}>
-          <Listed query={requests} empty="">
-            {(request) => <Request key={request.id} request={request} />}
-          </Listed>
+        <Section id="requests" title={texts.people.requests}>
+          <QueryList query={requests} empty="">
+            {(request) => <AccessRequestRow key={request.id} request={request} />}
+          </QueryList>
         </Section>
       )}
-      <Section id="people" title={s.sections.people} intro={s.people.intro}>
-        {mayLead && <Give projectId={projectId} />}
-        <Listed query={people} empty="">
+      <Section id="people" title={texts.sections.people} intro={texts.people.intro}>
+        {mayLead && <AddRoleForm projectId={projectId} />}
+        <QueryList query={people} empty="">
           {({ memberId, name, role, via }) => (
-            <Item
+            <ListItem
               key={memberId}
               lead={<Avatar name={name} kind="member" />}
               title={name}
-              fact={facts(s.projectRoles[role], s.people.via[via])}
+              fact={joinFacts(texts.projectRoles[role], texts.people.via[via])}
             >
               {mayLead && via === 'direct' && (
                 <button
@@ -108,18 +116,18 @@ export function ProjectPeople({ projectId, mayLead }: Of & { readonly mayLead: b
                   data-kind="quiet"
                   onClick={() => void run(() => client.projects.members.remove({ projectId, memberId }))}
                 >
-                  {s.remove}
+                  {texts.remove}
                   <span className="sr-only"> {name}</span>
                 </button>
               )}
-            </Item>
+            </ListItem>
           )}
-        </Listed>
+        </QueryList>
       </Section>
-      <Section id="teams" title={s.people.teams}>
-        <Listed query={teams} empty={s.people.noTeams} emptyWhy={s.people.noTeamsWhy}>
+      <Section id="teams" title={texts.people.teams}>
+        <QueryList query={teams} empty={texts.people.noTeams} emptyWhy={texts.people.noTeamsWhy}>
           {({ team, role }) => (
-            <Item key={team.id} title={team.name} fact={s.projectRoles[role]}>
+            <ListItem key={team.id} title={team.name} fact={texts.projectRoles[role]}>
               {mayLead && (
                 <button
                   type="button"
@@ -127,13 +135,13 @@ export function ProjectPeople({ projectId, mayLead }: Of & { readonly mayLead: b
                   data-kind="quiet"
                   onClick={() => void run(() => client.projects.unassignTeam({ projectId, teamId: team.id }))}
                 >
-                  {s.remove}
+                  {texts.remove}
                   <span className="sr-only"> {team.name}</span>
                 </button>
               )}
-            </Item>
+            </ListItem>
           )}
-        </Listed>
+        </QueryList>
       </Section>
     </>
   );

@@ -3,17 +3,17 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type PolicyRecord } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { Failed, Loading } from '../components/states.tsx';
-import { span } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Choice, Form, Section, useWrite } from './components.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
+import { durationText } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { LabeledSelect, Form, Section, useSettingsWrite } from './components.tsx';
 import { policyQuery, providersQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
 type Rules = Omit<PolicyRecord, 'version'>;
-type Named<Kind> = { [Key in keyof Rules]: Rules[Key] extends Kind ? Key : never }[keyof Rules];
+type RulesOfType<Kind> = { [Key in keyof Rules]: Rules[Key] extends Kind ? Key : never }[keyof Rules];
 
-const groups: Readonly<Record<keyof typeof s.policy.groups, readonly (keyof Rules)[]>> = {
+const groups: Readonly<Record<keyof typeof texts.policy.groups, readonly (keyof Rules)[]>> = {
   leases: ['defaultLeaseTtlSeconds', 'maxLeaseTtlSeconds', 'maxLockTtlSeconds'],
   reviews: ['requiredApprovals', 'agentsMayReview', 'authorMayApprove'],
   work: [
@@ -24,7 +24,7 @@ const groups: Readonly<Record<keyof typeof s.policy.groups, readonly (keyof Rule
   organization: ['allowedEmailDomains', 'gamificationEnabled', 'auditRetentionDays'],
 };
 
-const Rule = ({
+const RuleField = ({
   id,
   hint,
   children,
@@ -34,7 +34,7 @@ const Rule = ({
   readonly children: ReactNode;
 }) => (
   <div className="rule">
-    <label htmlFor={id}>{s.policy.names[id]}</label>
+    <label htmlFor={id}>{texts.policy.names[id]}</label>
     <div className="rule-value">
       {children}
       {hint !== undefined && <span className="hint">{hint}</span>}
@@ -42,7 +42,7 @@ const Rule = ({
   </div>
 );
 
-interface Rewriting {
+interface RuleProps {
   readonly rules: Rules;
   readonly set: (change: Partial<Rules>) => void;
   readonly mayChange: boolean;
@@ -54,8 +54,8 @@ const NumberRule = ({
   rules,
   set,
   mayChange,
-}: Rewriting & { readonly id: Named<number>; readonly hint: string }) => (
-  <Rule id={id} hint={hint}>
+}: RuleProps & { readonly id: RulesOfType<number>; readonly hint: string }) => (
+  <RuleField id={id} hint={hint}>
     <input
       id={id}
       className="field"
@@ -67,11 +67,11 @@ const NumberRule = ({
       value={rules[id]}
       onChange={({ target }) => set({ [id]: target.valueAsNumber })}
     />
-  </Rule>
+  </RuleField>
 );
 
-const FlagRule = ({ id, rules, set, mayChange }: Rewriting & { readonly id: Named<boolean> }) => (
-  <Rule id={id}>
+const FlagRule = ({ id, rules, set, mayChange }: RuleProps & { readonly id: RulesOfType<boolean> }) => (
+  <RuleField id={id}>
     <input
       id={id}
       type="checkbox"
@@ -79,7 +79,7 @@ const FlagRule = ({ id, rules, set, mayChange }: Rewriting & { readonly id: Name
       checked={rules[id]}
       onChange={({ target }) => set({ [id]: target.checked })}
     />
-  </Rule>
+  </RuleField>
 );
 
 const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
@@ -89,16 +89,16 @@ const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
   rules,
   set,
   mayChange,
-}: Rewriting & {
+}: RuleProps & {
   readonly id: Id;
   readonly words: Readonly<Record<Rules[Id], string>>;
   readonly hint?: string;
 }) => (
   <div className="rule">
-    <span>{s.policy.names[id]}</span>
+    <span>{texts.policy.names[id]}</span>
     <div className="rule-value">
-      <Choice
-        label={s.policy.names[id]}
+      <LabeledSelect
+        label={texts.policy.names[id]}
         isHidden
         disabled={!mayChange}
         value={rules[id]}
@@ -110,10 +110,10 @@ const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
   </div>
 );
 
-function DomainsRule({ rules, set, mayChange }: Rewriting) {
+function DomainsRule({ rules, set, mayChange }: RuleProps) {
   const [text, setText] = useState(rules.allowedEmailDomains.join(' '));
   return (
-    <Rule id="allowedEmailDomains" hint={s.policy.domainsHint}>
+    <RuleField id="allowedEmailDomains" hint={texts.policy.domainsHint}>
       <input
         id="allowedEmailDomains"
         className="field"
@@ -124,17 +124,17 @@ function DomainsRule({ rules, set, mayChange }: Rewriting) {
           set({ allowedEmailDomains: target.value.split(/[\s,]+/).filter((part) => part !== '') });
         }}
       />
-    </Rule>
+    </RuleField>
   );
 }
 
-function ProvidersRule({ rules, set }: Rewriting) {
+function ProvidersRule({ rules, set }: RuleProps) {
   const providers = useQuery(providersQuery(useClient())).data?.items;
   const allowed = rules.allowedIdentityProviders;
   return (
     <fieldset className="rule rule-list">
-      <legend className="sr-only">{s.policy.names.allowedIdentityProviders}</legend>
-      <span>{s.policy.names.allowedIdentityProviders}</span>
+      <legend className="sr-only">{texts.policy.names.allowedIdentityProviders}</legend>
+      <span>{texts.policy.names.allowedIdentityProviders}</span>
       <div>
         {providers?.map(({ id, name }) => (
           <label key={id} className="switch">
@@ -152,21 +152,28 @@ function ProvidersRule({ rules, set }: Rewriting) {
             {name}
           </label>
         ))}
-        <span className="hint">{providers?.length === 0 ? s.providers.empty : s.policy.providersHint}</span>
+        <span className="hint">
+          {providers?.length === 0 ? texts.providers.empty : texts.policy.providersHint}
+        </span>
       </div>
     </fieldset>
   );
 }
 
-function AnyRule({ id, ...rewriting }: Rewriting & { readonly id: keyof Rules }) {
+function AnyRule({ id, ...rewriting }: RuleProps & { readonly id: keyof Rules }) {
   const { rules, mayChange } = rewriting;
   switch (id) {
     case 'mergeProof':
       return (
-        <ChoiceRule id={id} words={s.policy.mergeProofs} hint={s.policy.mergeProofHint} {...rewriting} />
+        <ChoiceRule
+          id={id}
+          words={texts.policy.mergeProofs}
+          hint={texts.policy.mergeProofHint}
+          {...rewriting}
+        />
       );
     case 'wipLimits':
-      return <ChoiceRule id={id} words={s.policy.wip} {...rewriting} />;
+      return <ChoiceRule id={id} words={texts.policy.wip} {...rewriting} />;
     case 'allowedEmailDomains':
       return <DomainsRule {...rewriting} />;
     case 'allowedIdentityProviders':
@@ -174,12 +181,12 @@ function AnyRule({ id, ...rewriting }: Rewriting & { readonly id: keyof Rules })
     case 'requiredApprovals':
       return <NumberRule id={id} hint="" {...rewriting} />;
     case 'auditRetentionDays':
-      return <NumberRule id={id} hint={s.policy.days} {...rewriting} />;
+      return <NumberRule id={id} hint={texts.policy.days} {...rewriting} />;
     case 'defaultLeaseTtlSeconds':
     case 'maxLeaseTtlSeconds':
     case 'maxLockTtlSeconds': {
       const seconds = Number.isFinite(rules[id]) ? rules[id] : 0;
-      return <NumberRule id={id} hint={s.policy.seconds(span(seconds * 1_000))} {...rewriting} />;
+      return <NumberRule id={id} hint={texts.policy.seconds(durationText(seconds * 1_000))} {...rewriting} />;
     }
     default:
       return <FlagRule id={id} {...rewriting} />;
@@ -192,7 +199,7 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
   /** Rules that were changed here and are not saved yet. All others follow the server. */
   const [typed, setTyped] = useState<Partial<Rules>>({});
   const rules = { ...now, ...typed };
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const set = (change: Partial<Rules>): void => setTyped({ ...typed, ...change });
   const save = async (): Promise<boolean> => {
     const changed = Object.fromEntries(
@@ -200,13 +207,16 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
         ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name as keyof Rules]),
       ),
     );
-    const isDone = await run(() => client.policy.update({ ...changed, expectedVersion: version }), s.saved);
+    const isDone = await run(
+      () => client.policy.update({ ...changed, expectedVersion: version }),
+      texts.saved,
+    );
     if (isDone) setTyped((last) => (last === typed ? {} : last));
     return isDone;
   };
   const all = (Object.keys(groups) as (keyof typeof groups)[]).map((group) => (
     <fieldset key={group} className="rules">
-      <legend>{s.policy.groups[group]}</legend>
+      <legend>{texts.policy.groups[group]}</legend>
       {groups[group].map((id) => (
         <AnyRule key={id} {...{ id, rules, set, mayChange }} />
       ))}
@@ -215,28 +225,28 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
   if (!mayChange)
     return (
       <>
-        <p className="muted">{s.policy.onlyAdmins}</p>
+        <p className="muted">{texts.policy.onlyAdmins}</p>
         {all}
       </>
     );
   return (
-    <Form act={s.save} isBusy={isBusy} onSubmit={save}>
+    <Form act={texts.save} isBusy={isBusy} onSubmit={save}>
       {all}
     </Form>
   );
 }
 
-export function PolicyPart() {
+export function PolicySettings() {
   const policy = useQuery(policyQuery(useClient()));
   const isAdmin = useIsAdmin();
   return (
-    <Section id="policy" title={s.sections.policy} intro={s.policy.intro}>
+    <Section id="policy" title={texts.sections.policy} intro={texts.policy.intro}>
       {policy.data !== undefined ? (
         <Rules policy={policy.data} mayChange={isAdmin} />
       ) : policy.error !== null ? (
-        <Failed error={policy.error} again={() => void policy.refetch()} />
+        <LoadError error={policy.error} again={() => void policy.refetch()} />
       ) : (
-        <Loading label={s.loading} rows={6} />
+        <Loading label={texts.loading} rows={6} />
       )}
     </Section>
   );

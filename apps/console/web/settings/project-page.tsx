@@ -3,13 +3,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient, useIdentity } from '../data/context.ts';
 import { Imports } from '../imports/imports.tsx';
 import { Icon } from '../components/icons.tsx';
-import { Failed, Loading } from '../components/states.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
 import { storyTexts } from '../messages/story.ts';
-import { s } from '../messages/settings.ts';
+import { texts } from '../messages/settings.ts';
 import { Columns } from './columns.tsx';
 import { Contracts } from './contracts.tsx';
 import { Repositories } from './forges.tsx';
-import { Frame, type Place } from './frame.tsx';
+import { SettingsFrame, type SettingsSection } from './frame.tsx';
 import { ProjectGeneral } from './general.tsx';
 import { ProjectPeople } from './people.tsx';
 import { Prompts } from './prompts.tsx';
@@ -25,14 +25,14 @@ export function ProjectPage() {
   const project = useQuery(projectQuery(useClient(), projectKey));
   if (project.data === undefined)
     return project.error === null ? (
-      <Loading label={s.loading} />
+      <Loading label={texts.loading} />
     ) : (
-      <Failed isPage error={project.error} again={() => void project.refetch()} />
+      <LoadError isPage error={project.error} again={() => void project.refetch()} />
     );
   const { id: projectId, myRole, archivedAt } = project.data;
   const mayLead = myRole === 'lead';
   const mayWrite = archivedAt === null && myRole !== 'viewer';
-  const places: readonly Place[] = [
+  const places: readonly SettingsSection[] = [
     { section: 'people', children: <ProjectPeople projectId={projectId} mayLead={mayLead} /> },
     { section: 'prompts', children: <Prompts projectId={projectId} mayWrite={mayLead && mayWrite} /> },
     { section: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
@@ -52,7 +52,7 @@ export function ProjectPage() {
       : []),
   ];
   return (
-    <Frame
+    <SettingsFrame
       title={project.data.name}
       projectKey={projectKey}
       places={places}

@@ -3,18 +3,27 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Prompt } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import {
+  joinFacts,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { promptsQuery } from './queries.ts';
 
-interface Where {
+interface PromptScope {
   readonly projectId: string | undefined;
   readonly mayWrite: boolean;
 }
 
 /** The editor of a new or an existing prompt. */
-function Editor({
+function PromptForm({
   prompt,
   projectId,
   onClose,
@@ -27,7 +36,7 @@ function Editor({
   const [slug, setSlug] = useState(prompt?.slug ?? '');
   const [title, setTitle] = useState(prompt?.title ?? '');
   const [body, setBody] = useState(prompt?.body ?? '');
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const isInherited = prompt !== null && prompt.scope === 'org' && projectId !== undefined;
   const save = async (): Promise<boolean> => {
     const named = new Set(
@@ -45,15 +54,15 @@ function Editor({
     const isDone = await run(
       () =>
         projectId === undefined ? prompts.org.upsert(draft) : prompts.project.upsert({ projectId, ...draft }),
-      s.saved,
+      texts.saved,
     );
     if (isDone) onClose();
     return isDone;
   };
   return (
-    <Form act={s.save} isBusy={isBusy} onSubmit={save} onCancel={onClose}>
+    <Form act={texts.save} isBusy={isBusy} onSubmit={save} onCancel={onClose}>
       <div className="form-row">
-        <Label name={s.prompts.slug} hint={s.prompts.slugHint}>
+        <LabeledField name={texts.prompts.slug} hint={texts.prompts.slugHint}>
           <input
             className="field mono"
             required
@@ -62,8 +71,8 @@ function Editor({
             value={slug}
             onChange={({ target }) => setSlug(target.value)}
           />
-        </Label>
-        <Label name={s.prompts.title}>
+        </LabeledField>
+        <LabeledField name={texts.prompts.title}>
           <input
             className="field"
             required
@@ -71,9 +80,9 @@ function Editor({
             value={title}
             onChange={({ target }) => setTitle(target.value)}
           />
-        </Label>
+        </LabeledField>
       </div>
-      <Label name={s.prompts.body} hint={s.prompts.bodyHint}>
+      <LabeledField name={texts.prompts.body} hint={texts.prompts.bodyHint}>
         <textarea
           className="field mono"
           required
@@ -81,14 +90,14 @@ function Editor({
           value={body}
           onChange={({ target }) => setBody(target.value)}
         />
-      </Label>
+      </LabeledField>
     </Form>
   );
 }
 
-function One({ prompt, projectId, mayWrite }: Where & { readonly prompt: Prompt }) {
+function PromptRow({ prompt, projectId, mayWrite }: PromptScope & { readonly prompt: Prompt }) {
   const { prompts } = useClient();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const [isOpen, setOpen] = useState(false);
   const { slug, title, version, scope } = prompt;
   const isInherited = scope === 'org' && projectId !== undefined;
@@ -96,34 +105,34 @@ function One({ prompt, projectId, mayWrite }: Where & { readonly prompt: Prompt 
   if (isOpen)
     return (
       <li>
-        <Editor prompt={prompt} projectId={projectId} onClose={() => setOpen(false)} />
+        <PromptForm prompt={prompt} projectId={projectId} onClose={() => setOpen(false)} />
       </li>
     );
   return (
-    <Item
+    <ListItem
       title={
         <>
           {title} <code className="muted">{slug}</code>
         </>
       }
-      fact={facts(
-        isInherited && s.prompts.inherited,
-        names !== '' && s.prompts.arguments(names),
-        s.prompts.version(version),
+      fact={joinFacts(
+        isInherited && texts.prompts.inherited,
+        names !== '' && texts.prompts.arguments(names),
+        texts.prompts.version(version),
       )}
     >
       {mayWrite && (
         <>
           <button type="button" className="button" data-kind="quiet" onClick={() => setOpen(true)}>
-            {s.edit}
+            {texts.edit}
             <span className="sr-only"> {slug}</span>
           </button>
           {!isInherited && (
-            <Ask
-              act={s.prompts.delete}
+            <ConfirmButton
+              act={texts.prompts.delete}
               about={slug}
-              title={s.prompts.deleteTitle(slug)}
-              why={s.prompts.deleteWhy}
+              title={texts.prompts.deleteTitle(slug)}
+              why={texts.prompts.deleteWhy}
               run={() =>
                 run(() =>
                   projectId === undefined
@@ -135,24 +144,26 @@ function One({ prompt, projectId, mayWrite }: Where & { readonly prompt: Prompt 
           )}
         </>
       )}
-    </Item>
+    </ListItem>
   );
 }
 
-export function Prompts({ projectId, mayWrite }: Where) {
+export function Prompts({ projectId, mayWrite }: PromptScope) {
   const [isMaking, setMaking] = useState(false);
   const prompts = useQuery(promptsQuery(useClient(), projectId));
   return (
     <Section
       id="prompts"
-      title={s.sections.prompts}
-      intro={projectId === undefined ? s.prompts.introOrg : s.prompts.introProject}
-      act={mayWrite && !isMaking && <Opener name={s.prompts.make} onOpen={() => setMaking(true)} />}
+      title={texts.sections.prompts}
+      intro={projectId === undefined ? texts.prompts.introOrg : texts.prompts.introProject}
+      act={
+        mayWrite && !isMaking && <OpenFormButton name={texts.prompts.make} onOpen={() => setMaking(true)} />
+      }
     >
-      {isMaking && <Editor prompt={null} projectId={projectId} onClose={() => setMaking(false)} />}
-      <Listed query={prompts} empty={s.prompts.empty} emptyWhy={s.prompts.emptyWhy}>
-        {(prompt) => <One key={prompt.id} prompt={prompt} projectId={projectId} mayWrite={mayWrite} />}
-      </Listed>
+      {isMaking && <PromptForm prompt={null} projectId={projectId} onClose={() => setMaking(false)} />}
+      <QueryList query={prompts} empty={texts.prompts.empty} emptyWhy={texts.prompts.emptyWhy}>
+        {(prompt) => <PromptRow key={prompt.id} prompt={prompt} projectId={projectId} mayWrite={mayWrite} />}
+      </QueryList>
     </Section>
   );
 }

@@ -3,13 +3,23 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type IdentityProvider } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { ago } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { Copy, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
+import { timeAgo } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import {
+  CopyButton,
+  joinFacts,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { providersQuery } from './queries.ts';
 
-interface Typed {
+interface ProviderFields {
   readonly name: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -18,7 +28,7 @@ interface Typed {
   readonly trustsAddresses: boolean;
 }
 
-const typedOf = (provider: IdentityProvider | undefined): Typed => ({
+const fieldsOf = (provider: IdentityProvider | undefined): ProviderFields => ({
   name: provider?.name ?? '',
   issuer: provider?.issuer ?? '',
   clientId: provider?.clientId ?? '',
@@ -27,18 +37,18 @@ const typedOf = (provider: IdentityProvider | undefined): Typed => ({
   trustsAddresses: provider?.trustsAddresses ?? false,
 });
 
-const Fields = ({
+const ProviderInputs = ({
   typed,
   set,
   hasSecret,
 }: {
-  readonly typed: Typed;
-  readonly set: (change: Partial<Typed>) => void;
+  readonly typed: ProviderFields;
+  readonly set: (change: Partial<ProviderFields>) => void;
   readonly hasSecret: boolean;
 }) => (
   <>
     <div className="form-row">
-      <Label name={s.providers.issuer} hint={s.providers.issuerHint}>
+      <LabeledField name={texts.providers.issuer} hint={texts.providers.issuerHint}>
         <input
           className="field"
           type="url"
@@ -48,18 +58,18 @@ const Fields = ({
           value={typed.issuer}
           onChange={({ target }) => set({ issuer: target.value })}
         />
-      </Label>
-      <Label name={s.name} hint={s.providers.nameHint}>
+      </LabeledField>
+      <LabeledField name={texts.name} hint={texts.providers.nameHint}>
         <input
           className="field"
           maxLength={120}
           value={typed.name}
           onChange={({ target }) => set({ name: target.value })}
         />
-      </Label>
+      </LabeledField>
     </div>
     <div className="form-row">
-      <Label name={s.providers.clientId}>
+      <LabeledField name={texts.providers.clientId}>
         <input
           className="field"
           required
@@ -67,10 +77,10 @@ const Fields = ({
           value={typed.clientId}
           onChange={({ target }) => set({ clientId: target.value })}
         />
-      </Label>
-      <Label
-        name={s.providers.clientSecret}
-        hint={hasSecret ? s.providers.secretStays : s.providers.secretHint}
+      </LabeledField>
+      <LabeledField
+        name={texts.providers.clientSecret}
+        hint={hasSecret ? texts.providers.secretStays : texts.providers.secretHint}
       >
         <input
           className="field"
@@ -80,9 +90,9 @@ const Fields = ({
           value={typed.clientSecret}
           onChange={({ target }) => set({ clientSecret: target.value })}
         />
-      </Label>
+      </LabeledField>
     </div>
-    <Label name={s.providers.domains} hint={s.providers.domainsHint}>
+    <LabeledField name={texts.providers.domains} hint={texts.providers.domainsHint}>
       <input
         className="field"
         required
@@ -90,19 +100,19 @@ const Fields = ({
         value={typed.domains}
         onChange={({ target }) => set({ domains: target.value })}
       />
-    </Label>
+    </LabeledField>
     <label className="switch">
       <input
         type="checkbox"
         checked={typed.trustsAddresses}
         onChange={({ target }) => set({ trustsAddresses: target.checked })}
       />
-      {s.providers.trusts}
+      {texts.providers.trusts}
     </label>
   </>
 );
 
-function Edit({
+function ProviderForm({
   provider,
   redirectUrl,
   onClose,
@@ -112,8 +122,8 @@ function Edit({
   readonly onClose: () => void;
 }) {
   const { identityProviders } = useClient();
-  const { isBusy, run } = useWrite();
-  const [typed, setTyped] = useState(() => typedOf(provider));
+  const { isBusy, run } = useSettingsWrite();
+  const [typed, setTyped] = useState(() => fieldsOf(provider));
   const save = async (): Promise<boolean> => {
     const { name, issuer, clientId, clientSecret, domains, trustsAddresses } = typed;
     const isSaved = await run(
@@ -124,14 +134,14 @@ function Edit({
           ...(clientSecret !== '' && { clientSecret }),
           ...{ issuer, clientId, trustsAddresses, domains: domains.split(/[\s,]+/).filter(Boolean) },
         }),
-      s.saved,
+      texts.saved,
     );
     if (isSaved) onClose();
     return isSaved;
   };
   return (
     <Form
-      act={provider === undefined ? s.providers.make : s.save}
+      act={provider === undefined ? texts.providers.make : texts.save}
       isBusy={isBusy}
       onSubmit={save}
       onCancel={onClose}
@@ -139,12 +149,12 @@ function Edit({
       {redirectUrl !== undefined && (
         <div className="copy-line">
           <p className="hint">
-            {s.providers.redirect} <code>{redirectUrl}</code>
+            {texts.providers.redirect} <code>{redirectUrl}</code>
           </p>
-          <Copy name={s.providers.redirectName} value={redirectUrl} />
+          <CopyButton name={texts.providers.redirectName} value={redirectUrl} />
         </div>
       )}
-      <Fields
+      <ProviderInputs
         typed={typed}
         set={(change) => setTyped((last) => ({ ...last, ...change }))}
         hasSecret={provider?.hasSecret === true}
@@ -153,19 +163,27 @@ function Edit({
   );
 }
 
-function One({ provider, onEdit }: { readonly provider: IdentityProvider; readonly onEdit: () => void }) {
+function ProviderRow({
+  provider,
+  onEdit,
+}: {
+  readonly provider: IdentityProvider;
+  readonly onEdit: () => void;
+}) {
   const { identityProviders } = useClient();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const { id: providerId, name, issuer, check, domains } = provider;
   const isGood = check !== null && check.problem === null;
   return (
-    <Item
+    <ListItem
       title={name}
       fact={
         <>
-          <span>{facts(issuer)}</span>
+          <span>{joinFacts(issuer)}</span>
           <span className="state" data-tone={check === null ? 'wait' : isGood ? 'good' : 'bad'}>
-            {check === null ? s.providers.testing : (check.problem ?? s.providers.answers(ago(check.at)))}
+            {check === null
+              ? texts.providers.testing
+              : (check.problem ?? texts.providers.answers(timeAgo(check.at)))}
           </span>
           {domains.map(({ domain, record, provenAt, missingSince }) => (
             <div key={domain} className="row-quote">
@@ -175,17 +193,17 @@ function One({ provider, onEdit }: { readonly provider: IdentityProvider; readon
                 data-tone={provenAt === null ? 'wait' : missingSince === null ? 'good' : 'bad'}
               >
                 {provenAt === null
-                  ? s.providers.unproven
+                  ? texts.providers.unproven
                   : missingSince === null
-                    ? s.providers.proven
-                    : s.providers.missing(ago(missingSince))}
+                    ? texts.providers.proven
+                    : texts.providers.missing(timeAgo(missingSince))}
               </span>
               {(provenAt === null || missingSince !== null) && (
                 <div className="copy-line">
                   <p className="muted">
-                    {s.providers.record} <code>{record.name}</code> <code>{record.value}</code>
+                    {texts.providers.record} <code>{record.name}</code> <code>{record.value}</code>
                   </p>
-                  <Copy name={s.providers.recordOf(domain)} value={record.value} />
+                  <CopyButton name={texts.providers.recordOf(domain)} value={record.value} />
                 </div>
               )}
             </div>
@@ -200,21 +218,21 @@ function One({ provider, onEdit }: { readonly provider: IdentityProvider; readon
         disabled={isBusy}
         onClick={() => void run(() => identityProviders.test({ providerId }))}
       >
-        {s.providers.test}
+        {texts.providers.test}
         <span className="sr-only"> {name}</span>
       </button>
       <button type="button" className="button" data-kind="quiet" onClick={onEdit}>
-        {s.edit}
+        {texts.edit}
         <span className="sr-only"> {name}</span>
       </button>
-      <Ask
-        act={s.remove}
+      <ConfirmButton
+        act={texts.remove}
         about={name}
-        title={s.providers.removeTitle(name)}
-        why={s.providers.removeWhy}
+        title={texts.providers.removeTitle(name)}
+        why={texts.providers.removeWhy}
         run={() => run(() => identityProviders.delete({ providerId }))}
       />
-    </Item>
+    </ListItem>
   );
 }
 
@@ -225,21 +243,27 @@ export function Providers() {
   return (
     <Section
       id="providers"
-      title={s.sections.providers}
-      intro={s.providers.intro}
-      act={edited === null && <Opener name={s.providers.make} onOpen={() => setEdited('new')} />}
+      title={texts.sections.providers}
+      intro={texts.providers.intro}
+      act={edited === null && <OpenFormButton name={texts.providers.make} onOpen={() => setEdited('new')} />}
     >
       {edited !== null && (
-        <Edit
+        <ProviderForm
           key={edited === 'new' ? edited : edited.id}
           provider={edited === 'new' ? undefined : edited}
           redirectUrl={providers.data?.redirectUrl}
           onClose={() => setEdited(null)}
         />
       )}
-      <Listed query={{ ...providers, data: items }} empty={s.providers.empty} emptyWhy={s.providers.emptyWhy}>
-        {(provider) => <One key={provider.id} provider={provider} onEdit={() => setEdited(provider)} />}
-      </Listed>
+      <QueryList
+        query={{ ...providers, data: items }}
+        empty={texts.providers.empty}
+        emptyWhy={texts.providers.emptyWhy}
+      >
+        {(provider) => (
+          <ProviderRow key={provider.id} provider={provider} onEdit={() => setEdited(provider)} />
+        )}
+      </QueryList>
     </Section>
   );
 }

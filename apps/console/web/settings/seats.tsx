@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type Proration } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { Failed, Loading } from '../components/states.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
 import { exactDay } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Label, Section, useWrite } from './components.tsx';
+import { texts } from '../messages/settings.ts';
+import { LabeledField, Section, useSettingsWrite } from './components.tsx';
 import { seatsQuery } from './queries.ts';
 
 const money = (amount: number, currency: string): string => {
@@ -22,18 +22,18 @@ const Figure = ({ name, children }: { readonly name: string; readonly children: 
   </div>
 );
 
-const Preview = ({ proration }: { readonly proration: Proration }) => (
+const ProrationPreview = ({ proration }: { readonly proration: Proration }) => (
   <table className="table" aria-live="polite">
     <tbody>
       {proration.lines.map(({ kind, seats, days, amount }) => (
         <tr key={kind}>
-          <th scope="row">{s.seats.lines[kind](seats, days)}</th>
+          <th scope="row">{texts.seats.lines[kind](seats, days)}</th>
           <td className="tabular number">{money(amount, proration.currency)}</td>
         </tr>
       ))}
       <tr className="total">
         <th scope="row">
-          {s.seats.total}, {s.seats.until(exactDay(proration.to))}
+          {texts.seats.total}, {texts.seats.until(exactDay(proration.to))}
         </th>
         <td className="tabular number">{money(proration.amount, proration.currency)}</td>
       </tr>
@@ -41,17 +41,18 @@ const Preview = ({ proration }: { readonly proration: Proration }) => (
   </table>
 );
 
-function Change({ seats }: { readonly seats: number }) {
+function ChangeSeatsForm({ seats }: { readonly seats: number }) {
   const { billing } = useClient();
   const [wanted, setWanted] = useState(String(seats));
   const [proration, setProration] = useState<Proration | null>(null);
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const count = Number(wanted);
   const isOther = Number.isInteger(count) && count > 0 && count !== seats;
   const preview = (): Promise<boolean> =>
     run(async () => setProration((await billing.updateSeats({ seats: count, preview: true })).proration));
   const apply = async (): Promise<void> => {
-    if (await run(() => billing.updateSeats({ seats: count }), s.seats.applied(count))) setProration(null);
+    if (await run(() => billing.updateSeats({ seats: count }), texts.seats.applied(count)))
+      setProration(null);
   };
   return (
     <form
@@ -62,7 +63,7 @@ function Change({ seats }: { readonly seats: number }) {
       }}
     >
       <div className="form-row">
-        <Label name={s.seats.seats}>
+        <LabeledField name={texts.seats.seats}>
           <input
             className="field"
             type="number"
@@ -76,13 +77,13 @@ function Change({ seats }: { readonly seats: number }) {
               setProration(null);
             }}
           />
-        </Label>
+        </LabeledField>
       </div>
-      {proration !== null && <Preview proration={proration} />}
+      {proration !== null && <ProrationPreview proration={proration} />}
       <div className="form-foot">
         {proration === null ? (
           <button type="submit" className="button" disabled={isBusy || !isOther}>
-            {s.seats.preview}
+            {texts.seats.preview}
           </button>
         ) : (
           <button
@@ -92,7 +93,7 @@ function Change({ seats }: { readonly seats: number }) {
             disabled={isBusy}
             onClick={() => void apply()}
           >
-            {s.seats.apply}
+            {texts.seats.apply}
           </button>
         )}
       </div>
@@ -105,44 +106,46 @@ export function Seats() {
   const seats = useQuery(seatsQuery(useClient()));
   if (seats.data === undefined)
     return seats.error === null ? (
-      <Loading label={s.loading} rows={3} />
+      <Loading label={texts.loading} rows={3} />
     ) : (
-      <Failed error={seats.error} again={() => void seats.refetch()} />
+      <LoadError error={seats.error} again={() => void seats.refetch()} />
     );
   const { pricing, usage, entitlement } = seats.data;
   return (
     <>
-      <Section id="seats" title={s.sections.seats} intro={s.seats.intro}>
+      <Section id="seats" title={texts.sections.seats} intro={texts.seats.intro}>
         <dl className="figures">
-          <Figure name={s.seats.plan}>
-            {s.seats.plans[entitlement.plan]}{' '}
-            <span className="muted">{s.seats.statuses[entitlement.status]}</span>
+          <Figure name={texts.seats.plan}>
+            {texts.seats.plans[entitlement.plan]}{' '}
+            <span className="muted">{texts.seats.statuses[entitlement.status]}</span>
           </Figure>
-          <Figure name={s.seats.bought}>{usage.purchased.toLocaleString()}</Figure>
-          <Figure name={s.seats.held}>{usage.used.toLocaleString()}</Figure>
-          <Figure name={s.seats.pending}>{usage.pending.toLocaleString()}</Figure>
-          <Figure name={s.seats.available}>{usage.available.toLocaleString()}</Figure>
-          <Figure name={s.seats.cost}>
-            {money(pricing.amount, pricing.currency)} <span className="muted">{s.seats.aMonth}</span>
+          <Figure name={texts.seats.bought}>{usage.purchased.toLocaleString()}</Figure>
+          <Figure name={texts.seats.held}>{usage.used.toLocaleString()}</Figure>
+          <Figure name={texts.seats.pending}>{usage.pending.toLocaleString()}</Figure>
+          <Figure name={texts.seats.available}>{usage.available.toLocaleString()}</Figure>
+          <Figure name={texts.seats.cost}>
+            {money(pricing.amount, pricing.currency)} <span className="muted">{texts.seats.aMonth}</span>
           </Figure>
         </dl>
         <table className="table">
-          <caption className="sr-only">{s.seats.tiers}</caption>
+          <caption className="sr-only">{texts.seats.tiers}</caption>
           <tbody>
             {pricing.tiers.map(({ upTo, unitAmount }) => (
               <tr key={upTo ?? 0}>
-                <th scope="row">{upTo === null ? s.seats.further : s.seats.upTo(upTo)}</th>
-                <td className="tabular number">{s.seats.perMonth(money(unitAmount, pricing.currency))}</td>
+                <th scope="row">{upTo === null ? texts.seats.further : texts.seats.upTo(upTo)}</th>
+                <td className="tabular number">
+                  {texts.seats.perMonth(money(unitAmount, pricing.currency))}
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </Section>
-      <Section id="change-seats" title={s.seats.change}>
+      <Section id="change-seats" title={texts.seats.change}>
         {member.role === 'owner' ? (
-          <Change key={usage.purchased} seats={usage.purchased} />
+          <ChangeSeatsForm key={usage.purchased} seats={usage.purchased} />
         ) : (
-          <p className="muted">{s.seats.ownerOnly}</p>
+          <p className="muted">{texts.seats.ownerOnly}</p>
         )}
       </Section>
     </>

@@ -2,43 +2,43 @@ import { useQuery } from '@tanstack/react-query';
 import { type Session } from '@muster/registry';
 import { useClient, useConsole } from '../data/context.ts';
 import { notify } from '../components/notices.tsx';
-import { ago } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { facts, Item, Listed, Section, useWrite } from './components.tsx';
+import { timeAgo } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { joinFacts, ListItem, QueryList, Section, useSettingsWrite } from './components.tsx';
 import { sessionsQuery } from './queries.ts';
 
-const programs = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
-const names: Readonly<Partial<Record<string, string>>> = { Edg: 'Edge', OPR: 'Opera' };
+const browserTokens = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
+const browserNames: Readonly<Partial<Record<string, string>>> = { Edg: 'Edge', OPR: 'Opera' };
 const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS X', 'Linux'] as const;
 
 /** Shortens a user agent to browser and system, by which people recognize it. */
 function browserOf(userAgent: string | null): string {
-  const program = programs.find((one) => userAgent?.includes(`${one}/`) === true);
-  if (program === undefined) return userAgent?.slice(0, 60) ?? s.sessions.unknown;
+  const program = browserTokens.find((one) => userAgent?.includes(`${one}/`) === true);
+  if (program === undefined) return userAgent?.slice(0, 60) ?? texts.sessions.unknown;
   const system = systems.find((one) => userAgent?.includes(one) === true);
-  return [names[program] ?? program, system === 'Mac OS X' ? 'macOS' : system]
+  return [browserNames[program] ?? program, system === 'Mac OS X' ? 'macOS' : system]
     .filter((part) => part !== undefined)
     .join(', ');
 }
 
-function One({ session }: { readonly session: Session }) {
+function SessionRow({ session }: { readonly session: Session }) {
   const { sessions } = useClient();
   const { signOut } = useConsole();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const { id: sessionId, current, userAgent, ip, lastSeenAt } = session;
   return (
-    <Item
+    <ListItem
       title={
         <>
           {browserOf(userAgent)}{' '}
           {current && (
             <span className="state" data-tone="good">
-              {s.sessions.current}
+              {texts.sessions.current}
             </span>
           )}
         </>
       }
-      fact={facts(ip, s.sessions.seen(ago(lastSeenAt)))}
+      fact={joinFacts(ip, texts.sessions.seen(timeAgo(lastSeenAt)))}
     >
       <button
         type="button"
@@ -47,39 +47,39 @@ function One({ session }: { readonly session: Session }) {
         disabled={isBusy}
         onClick={() => (current ? signOut() : void run(() => sessions.revoke({ sessionId })))}
       >
-        {s.sessions.end}
+        {texts.sessions.end}
         <span className="sr-only"> {browserOf(userAgent)}</span>
       </button>
-    </Item>
+    </ListItem>
   );
 }
 
 export function Sessions() {
   const client = useClient();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const sessions = useQuery(sessionsQuery(client));
   const endOthers = async (): Promise<void> => {
     await run(async () => {
       const { ended } = await client.sessions.revokeOthers();
-      notify({ tone: 'good', title: s.sessions.ended(ended) });
+      notify({ tone: 'good', title: texts.sessions.ended(ended) });
     });
   };
   return (
     <Section
       id="sessions"
-      title={s.sections.sessions}
-      intro={s.sessions.intro}
+      title={texts.sections.sessions}
+      intro={texts.sessions.intro}
       act={
         (sessions.data?.length ?? 0) > 1 && (
           <button type="button" className="button" disabled={isBusy} onClick={() => void endOthers()}>
-            {s.sessions.others}
+            {texts.sessions.others}
           </button>
         )
       }
     >
-      <Listed query={sessions} empty={s.sessions.empty} emptyWhy={s.sessions.emptyWhy}>
-        {(session) => <One key={session.id} session={session} />}
-      </Listed>
+      <QueryList query={sessions} empty={texts.sessions.empty} emptyWhy={texts.sessions.emptyWhy}>
+        {(session) => <SessionRow key={session.id} session={session} />}
+      </QueryList>
     </Section>
   );
 }

@@ -3,17 +3,26 @@ import { useState } from 'react';
 import { type Team, type TeamMember } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { Avatar } from '../components/people.tsx';
-import { Failed, Loading } from '../components/states.tsx';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './components.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import {
+  LabeledSelect,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { membersQuery } from '../data/people-queries.ts';
 import { teamMembersQuery, teamsQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
-function Make({ onClose }: { readonly onClose: () => void }) {
+function NewTeamForm({ onClose }: { readonly onClose: () => void }) {
   const { teams } = useClient();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const [name, setName] = useState('');
   const make = async (): Promise<boolean> => {
     const isDone = await run(() => teams.create({ name }));
@@ -21,8 +30,8 @@ function Make({ onClose }: { readonly onClose: () => void }) {
     return isDone;
   };
   return (
-    <Form act={s.teams.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
-      <Label name={s.name}>
+    <Form act={texts.teams.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
+      <LabeledField name={texts.name}>
         <input
           className="field"
           required
@@ -31,24 +40,24 @@ function Make({ onClose }: { readonly onClose: () => void }) {
           value={name}
           onChange={({ target }) => setName(target.value)}
         />
-      </Label>
+      </LabeledField>
     </Form>
   );
 }
 
-function InTeam({ one, mayChange }: { readonly one: TeamMember; readonly mayChange: boolean }) {
+function TeamMemberRow({ one, mayChange }: { readonly one: TeamMember; readonly mayChange: boolean }) {
   const { members } = useClient().teams;
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const { teamId, memberId, name, role } = one;
   return (
-    <Item lead={<Avatar name={name} kind="member" />} title={name}>
+    <ListItem lead={<Avatar name={name} kind="member" />} title={name}>
       {mayChange ? (
         <>
-          <Choice
-            label={s.members.roleOf(name)}
+          <LabeledSelect
+            label={texts.members.roleOf(name)}
             isHidden
             value={role}
-            words={s.teamRoles}
+            words={texts.teamRoles}
             onChange={(next) => void run(() => members.setRole({ teamId, memberId, role: next }))}
           />
           <button
@@ -58,41 +67,41 @@ function InTeam({ one, mayChange }: { readonly one: TeamMember; readonly mayChan
             disabled={isBusy}
             onClick={() => void run(() => members.remove({ teamId, memberId }))}
           >
-            {s.remove}
+            {texts.remove}
             <span className="sr-only"> {name}</span>
           </button>
         </>
       ) : (
-        <span className="muted">{s.teamRoles[role]}</span>
+        <span className="muted">{texts.teamRoles[role]}</span>
       )}
-    </Item>
+    </ListItem>
   );
 }
 
-function People({ team, mayChange }: { readonly team: Team; readonly mayChange: boolean }) {
+function TeamMembers({ team, mayChange }: { readonly team: Team; readonly mayChange: boolean }) {
   const client = useClient();
   const people = useQuery(teamMembersQuery(client, team.id));
   const all = useQuery({ ...membersQuery(client), enabled: mayChange });
-  const { run } = useWrite();
-  if (people.error !== null) return <Failed error={people.error} again={() => void people.refetch()} />;
-  if (people.data === undefined) return <Loading label={s.loading} rows={2} />;
+  const { run } = useSettingsWrite();
+  if (people.error !== null) return <LoadError error={people.error} again={() => void people.refetch()} />;
+  if (people.data === undefined) return <Loading label={texts.loading} rows={2} />;
   const inIt = new Set(people.data.map(({ memberId }) => memberId));
   const others = (all.data ?? []).filter(({ id }) => !inIt.has(id));
   return (
     <div className="set-inner">
-      <ul className="rows" aria-label={s.teams.people(team.name)}>
+      <ul className="rows" aria-label={texts.teams.people(team.name)}>
         {people.data.map((one) => (
-          <InTeam key={one.memberId} one={one} mayChange={mayChange} />
+          <TeamMemberRow key={one.memberId} one={one} mayChange={mayChange} />
         ))}
       </ul>
-      {people.data.length === 0 && <p className="muted">{s.teams.none}</p>}
+      {people.data.length === 0 && <p className="muted">{texts.teams.none}</p>}
       {mayChange && others.length > 0 && (
-        <Choice<string>
-          label={s.teams.addMember}
+        <LabeledSelect<string>
+          label={texts.teams.addMember}
           isHidden
           value=""
           words={{
-            '': `${s.teams.addMember}…`,
+            '': `${texts.teams.addMember}…`,
             ...Object.fromEntries(others.map(({ id, name }) => [id, name])),
           }}
           onChange={(memberId) => {
@@ -104,16 +113,16 @@ function People({ team, mayChange }: { readonly team: Team; readonly mayChange: 
   );
 }
 
-function One({ team }: { readonly team: Team }) {
+function TeamRow({ team }: { readonly team: Team }) {
   const { teams } = useClient();
   const identity = useIdentity();
   const isAdmin = useIsAdmin();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const [isOpen, setOpen] = useState(false);
   const leads = identity.teams.some(({ id, role }) => id === team.id && role === 'lead');
   return (
     <>
-      <Item title={team.name} fact={team.description ?? undefined}>
+      <ListItem title={team.name} fact={team.description ?? undefined}>
         <button
           type="button"
           className="button"
@@ -121,22 +130,22 @@ function One({ team }: { readonly team: Team }) {
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          {s.teams.open}
+          {texts.teams.open}
           <span className="sr-only"> {team.name}</span>
         </button>
         {isAdmin && (
-          <Ask
-            act={s.teams.delete}
+          <ConfirmButton
+            act={texts.teams.delete}
             about={team.name}
-            title={s.teams.deleteTitle(team.name)}
-            why={s.teams.deleteWhy}
+            title={texts.teams.deleteTitle(team.name)}
+            why={texts.teams.deleteWhy}
             run={() => run(() => teams.delete({ teamId: team.id }))}
           />
         )}
-      </Item>
+      </ListItem>
       {isOpen && (
         <li>
-          <People team={team} mayChange={isAdmin || leads} />
+          <TeamMembers team={team} mayChange={isAdmin || leads} />
         </li>
       )}
     </>
@@ -150,14 +159,14 @@ export function Teams() {
   return (
     <Section
       id="teams"
-      title={s.sections.teams}
-      intro={s.teams.intro}
-      act={isAdmin && !isMaking && <Opener name={s.teams.make} onOpen={() => setMaking(true)} />}
+      title={texts.sections.teams}
+      intro={texts.teams.intro}
+      act={isAdmin && !isMaking && <OpenFormButton name={texts.teams.make} onOpen={() => setMaking(true)} />}
     >
-      {isMaking && <Make onClose={() => setMaking(false)} />}
-      <Listed query={teams} empty={s.teams.empty} emptyWhy={s.teams.emptyWhy}>
-        {(team) => <One key={team.id} team={team} />}
-      </Listed>
+      {isMaking && <NewTeamForm onClose={() => setMaking(false)} />}
+      <QueryList query={teams} empty={texts.teams.empty} emptyWhy={texts.teams.emptyWhy}>
+        {(team) => <TeamRow key={team.id} team={team} />}
+      </QueryList>
     </Section>
   );
 }

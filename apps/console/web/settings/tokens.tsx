@@ -5,26 +5,37 @@ import { type AccessToken, type Agent, type GivenScope, type Member } from '@mus
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../components/people.tsx';
-import { ago, ending } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { Ask } from '../components/ask.tsx';
-import { Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './components.tsx';
-import { Connect } from './connect.tsx';
+import { timeAgo, timeUntil } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import { ConfirmButton } from '../components/ask.tsx';
+import {
+  LabeledSelect,
+  joinFacts,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  ShownOnce,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
+import { ConnectClient } from './connect.tsx';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { tokensQuery } from './queries.ts';
 import { useIsAdmin, widestOf } from './rights.ts';
 
-interface Made {
+interface CreatedToken {
   readonly tokenId: string;
   readonly name: string;
   readonly secret: string;
 }
 
 /** The lifetimes on offer, in days. An agent's token expires within 90 days, a member's within a year. */
-const spans = { agent: [7, 30, 90], member: [7, 30, 90, 365] } as const;
+const lifetimesInDays = { agent: [7, 30, 90], member: [7, 30, 90, 365] } as const;
 const newAgent = 'new';
 
-interface Typed {
+interface TokenFields {
   readonly name: string;
   /** The id of an agent, `newAgent`, or '' for the reader. */
   readonly madeFor: string;
@@ -34,20 +45,20 @@ interface Typed {
   readonly days: string;
 }
 
-interface Typing {
-  readonly typed: Typed;
-  readonly set: (change: Partial<Typed>) => void;
+interface TokenFieldsProps {
+  readonly typed: TokenFields;
+  readonly set: (change: Partial<TokenFields>) => void;
 }
 
 /** The fields for the token's name and its owner. */
-function Whom({ typed: { name, madeFor, agentName, days }, set }: Typing) {
+function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFieldsProps) {
   const { member } = useIdentity();
   const agents = useQuery(agentsQuery(useClient()));
   const mine = agents.data?.filter(({ memberId }) => memberId === member.id) ?? [];
   return (
     <>
       <div className="form-row">
-        <Label name={s.name}>
+        <LabeledField name={texts.name}>
           <input
             className="field"
             required
@@ -56,20 +67,20 @@ function Whom({ typed: { name, madeFor, agentName, days }, set }: Typing) {
             value={name}
             onChange={({ target }) => set({ name: target.value })}
           />
-        </Label>
-        <Choice
-          label={s.tokens.madeFor}
+        </LabeledField>
+        <LabeledSelect
+          label={texts.tokens.madeFor}
           value={madeFor}
           words={{
-            '': s.tokens.myself,
+            '': texts.tokens.myself,
             ...Object.fromEntries(mine.map((agent) => [agent.id, agent.name])),
-            [newAgent]: s.tokens.newAgent,
+            [newAgent]: texts.tokens.newAgent,
           }}
           onChange={(next) => set({ madeFor: next, ...(next !== '' && days === '365' && { days: '90' }) })}
         />
       </div>
       {madeFor === newAgent && (
-        <Label name={s.tokens.agentName}>
+        <LabeledField name={texts.tokens.agentName}>
           <input
             className="field"
             required
@@ -77,52 +88,58 @@ function Whom({ typed: { name, madeFor, agentName, days }, set }: Typing) {
             value={agentName}
             onChange={({ target }) => set({ agentName: target.value })}
           />
-        </Label>
+        </LabeledField>
       )}
     </>
   );
 }
 
 /** The fields for the token's scope, project and lifetime. */
-function Reach({ typed: { madeFor, scope, projectId, days }, set }: Typing) {
+function AccessInputs({ typed: { madeFor, scope, projectId, days }, set }: TokenFieldsProps) {
   const isAdmin = useIsAdmin();
   const projects = useQuery(projectsQuery(useClient()));
-  const { admin, ...usual } = s.tokens.scopes;
-  const choices = madeFor === '' ? spans.member : spans.agent;
+  const { admin, ...usual } = texts.tokens.scopes;
+  const choices = madeFor === '' ? lifetimesInDays.member : lifetimesInDays.agent;
   return (
     <div className="form-row">
-      <Choice
-        label={s.tokens.scope}
+      <LabeledSelect
+        label={texts.tokens.scope}
         value={scope}
         words={(isAdmin ? { ...usual, admin } : usual) as Record<GivenScope, string>}
         onChange={(next) => set({ scope: next })}
       />
-      <Choice
-        label={s.tokens.in}
+      <LabeledSelect
+        label={texts.tokens.in}
         value={projectId}
         words={{
-          '': s.allProjects,
+          '': texts.allProjects,
           ...Object.fromEntries((projects.data ?? []).map((project) => [project.id, project.name])),
         }}
         onChange={(next) => set({ projectId: next })}
       />
-      <Choice
-        label={s.tokens.days}
+      <LabeledSelect
+        label={texts.tokens.days}
         value={days}
-        words={Object.fromEntries(choices.map((count) => [String(count), s.tokens.inDays(count)]))}
+        words={Object.fromEntries(choices.map((count) => [String(count), texts.tokens.inDays(count)]))}
         onChange={(next) => set({ days: next })}
       />
     </div>
   );
 }
 
-function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; readonly onClose: () => void }) {
+function NewTokenForm({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: (made: CreatedToken) => void;
+  readonly onClose: () => void;
+}) {
   const client = useClient();
-  const [typed, setTyped] = useState<Typed>({
+  const [typed, setTyped] = useState<TokenFields>({
     ...{ name: '', madeFor: '', agentName: '', scope: 'write', projectId: '', days: '90' },
   });
-  const set = (change: Partial<Typed>): void => setTyped((last) => ({ ...last, ...change }));
-  const { isBusy, run } = useWrite();
+  const set = (change: Partial<TokenFields>): void => setTyped((last) => ({ ...last, ...change }));
+  const { isBusy, run } = useSettingsWrite();
   const make = async (): Promise<boolean> => {
     const { name, madeFor, agentName, scope, projectId, days } = typed;
     return run(async () => {
@@ -142,96 +159,100 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
     });
   };
   return (
-    <Form act={s.tokens.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
-      <Whom typed={typed} set={set} />
-      <Reach typed={typed} set={set} />
+    <Form act={texts.tokens.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
+      <OwnerInputs typed={typed} set={set} />
+      <AccessInputs typed={typed} set={set} />
     </Form>
   );
 }
 
 /** The owners of the listed tokens, as far as they are known. */
-interface Owners {
+interface TokenOwners {
   readonly agents: readonly Agent[];
   readonly members: readonly Member[];
   /** True if the list contains tokens of other members. */
   readonly isOfAll: boolean;
 }
 
-function whose({ agentId, memberId }: AccessToken, { agents, members, isOfAll }: Owners, me: string): string {
+function ownerText(
+  { agentId, memberId }: AccessToken,
+  { agents, members, isOfAll }: TokenOwners,
+  me: string,
+): string {
   const agent = agents.find(({ id }) => id === agentId);
   const member = members.find(({ id }) => id === memberId);
   const isMine = memberId === me || member === undefined;
   if (agent !== undefined)
-    return isMine ? s.tokens.of(agent.name) : s.tokens.agentOf(agent.name, member.name);
-  if (agentId !== null) return s.tokens.ofRetired;
-  return isMine ? (isOfAll ? s.tokens.mine : '') : s.tokens.ofMember(member.name);
+    return isMine ? texts.tokens.of(agent.name) : texts.tokens.agentOf(agent.name, member.name);
+  if (agentId !== null) return texts.tokens.ofRetired;
+  return isMine ? (isOfAll ? texts.tokens.mine : '') : texts.tokens.ofMember(member.name);
 }
 
-function One({ token, owners }: { readonly token: AccessToken; readonly owners: Owners }) {
+function TokenRow({ token, owners }: { readonly token: AccessToken; readonly owners: TokenOwners }) {
   const { tokens } = useClient();
   const { member: me } = useIdentity();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const { id: tokenId, name, expiresAt, lastUsedAt, lastFour, prefix } = token;
   return (
-    <Item
+    <ListItem
       title={
         <>
           {name} <code className="muted">{`${prefix ?? ''}…${lastFour}`}</code>
         </>
       }
-      fact={facts(
-        whose(token, owners, me.id),
-        s.tokens.scopes[widestOf(token.scopes)],
-        lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
-        expiresAt === null ? s.tokens.endless : s.tokens.ends(ending(expiresAt)),
+      fact={joinFacts(
+        ownerText(token, owners, me.id),
+        texts.tokens.scopes[widestOf(token.scopes)],
+        lastUsedAt === null ? texts.tokens.unused : texts.tokens.used(timeAgo(lastUsedAt)),
+        expiresAt === null ? texts.tokens.endless : texts.tokens.ends(timeUntil(expiresAt)),
       )}
     >
-      <Ask
-        act={s.tokens.revoke}
+      <ConfirmButton
+        act={texts.tokens.revoke}
         about={name}
-        title={s.tokens.revokeTitle(name)}
-        why={s.tokens.revokeWhy}
+        title={texts.tokens.revokeTitle(name)}
+        why={texts.tokens.revokeWhy}
         run={() => run(() => tokens.revoke({ tokenId }))}
       />
-    </Item>
+    </ListItem>
   );
 }
 
-function OneAgent({ agent, of }: { readonly agent: Agent; readonly of: string | undefined }) {
+function AgentRow({ agent, of }: { readonly agent: Agent; readonly of: string | undefined }) {
   const { agents } = useClient();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   return (
-    <Item
+    <ListItem
       lead={<Avatar name={agent.name} kind="agent" />}
       title={agent.name}
-      fact={facts(
+      fact={joinFacts(
         agent.slug,
-        of !== undefined && s.tokens.ofMember(of),
-        s.tokens.since(ago(agent.createdAt)),
+        of !== undefined && texts.tokens.ofMember(of),
+        texts.tokens.since(timeAgo(agent.createdAt)),
       )}
     >
-      <Ask
-        act={s.tokens.retire}
+      <ConfirmButton
+        act={texts.tokens.retire}
         about={agent.name}
-        title={s.tokens.retireTitle(agent.name)}
-        why={s.tokens.retireWhy}
+        title={texts.tokens.retireTitle(agent.name)}
+        why={texts.tokens.retireWhy}
         run={() => run(() => agents.retire({ agentId: agent.id }))}
       />
-    </Item>
+    </ListItem>
   );
 }
 
 export function Tokens() {
   const client = useClient();
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<CreatedToken | null>(null);
   const tokens = useQuery(tokensQuery(client));
   const agents = useQuery(agentsQuery(client));
   // Sessions are tokens, too, but they are ended in the list of browsers.
   const listed = tokens.data?.filter(({ kind }) => kind === 'api');
   const { member: me } = useIdentity();
   const members = useQuery(membersQuery(client)).data ?? [];
-  const owners: Owners = {
+  const owners: TokenOwners = {
     ...{ members, agents: agents.data ?? [] },
     isOfAll: listed?.some(({ memberId }) => memberId !== me.id) === true,
   };
@@ -241,12 +262,12 @@ export function Tokens() {
     <>
       <Section
         id="tokens"
-        title={s.sections.tokens}
-        intro={s.tokens.intro}
-        act={!isMaking && <Opener name={s.tokens.make} onOpen={() => setMaking(true)} />}
+        title={texts.sections.tokens}
+        intro={texts.tokens.intro}
+        act={!isMaking && <OpenFormButton name={texts.tokens.make} onOpen={() => setMaking(true)} />}
       >
         {isMaking && (
-          <Make
+          <NewTokenForm
             onClose={() => setMaking(false)}
             onMade={(one) => {
               setMade(one);
@@ -256,18 +277,26 @@ export function Tokens() {
         )}
         {made !== null && (
           <>
-            <Once title={s.tokens.made} values={[[made.name, made.secret]]} onClose={() => setMade(null)} />
-            <Connect tokenId={made.tokenId} secret={made.secret} />
+            <ShownOnce
+              title={texts.tokens.made}
+              values={[[made.name, made.secret]]}
+              onClose={() => setMade(null)}
+            />
+            <ConnectClient tokenId={made.tokenId} secret={made.secret} />
           </>
         )}
-        <Listed query={{ ...tokens, data: listed }} empty={s.tokens.empty} emptyWhy={s.tokens.emptyWhy}>
-          {(token) => <One key={token.id} token={token} owners={owners} />}
-        </Listed>
+        <QueryList
+          query={{ ...tokens, data: listed }}
+          empty={texts.tokens.empty}
+          emptyWhy={texts.tokens.emptyWhy}
+        >
+          {(token) => <TokenRow key={token.id} token={token} owners={owners} />}
+        </QueryList>
       </Section>
-      <Section id="agents" title={s.tokens.agents} intro={s.tokens.agentsIntro}>
-        <Listed query={agents} empty={s.tokens.noAgents} emptyWhy={s.tokens.noAgentsWhy}>
-          {(agent) => <OneAgent key={agent.id} agent={agent} of={other(agent)} />}
-        </Listed>
+      <Section id="agents" title={texts.tokens.agents} intro={texts.tokens.agentsIntro}>
+        <QueryList query={agents} empty={texts.tokens.noAgents} emptyWhy={texts.tokens.noAgentsWhy}>
+          {(agent) => <AgentRow key={agent.id} agent={agent} of={other(agent)} />}
+        </QueryList>
       </Section>
     </>
   );

@@ -3,17 +3,27 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type InputOf, type Registry, type Webhook } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useAsk } from '../components/ask.tsx';
+import { useConfirmDialog } from '../components/ask.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { ago, exactly, span, t } from '../messages/index.ts';
-import { s } from '../messages/settings.ts';
-import { facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './components.tsx';
+import { timeAgo, exactTime, durationText, t } from '../messages/index.ts';
+import { texts } from '../messages/settings.ts';
+import {
+  joinFacts,
+  Form,
+  ListItem,
+  LabeledField,
+  QueryList,
+  ShownOnce,
+  OpenFormButton,
+  Section,
+  useSettingsWrite,
+} from './components.tsx';
 import { deliveriesQuery, webhooksQuery } from './queries.ts';
 
 type EventKind = InputOf<Registry['webhooks']['create']>['kinds'][number];
-type Group = keyof typeof s.webhooks.groups;
+type Group = keyof typeof texts.webhooks.groups;
 
 /** Event kinds grouped by topic, as receivers choose them. */
 const groups: Readonly<Record<Group, readonly EventKind[]>> = {
@@ -48,9 +58,9 @@ const groups: Readonly<Record<Group, readonly EventKind[]>> = {
     ...(['project.memberAdded', 'project.memberRemoved'] as const),
   ],
 };
-const choices = Object.keys(groups) as (keyof typeof groups)[];
+const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 
-function Make({
+function NewWebhookForm({
   projectId,
   onMade,
   onClose,
@@ -62,18 +72,18 @@ function Make({
   const { webhooks } = useClient();
   const [url, setUrl] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<keyof typeof groups>>(new Set(['stories', 'work']));
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const make = (): Promise<boolean> =>
     run(async () => {
       const { secret } = await webhooks.create({
-        ...{ url, kinds: choices.filter((one) => chosen.has(one)).flatMap((one) => groups[one]) },
+        ...{ url, kinds: groupNames.filter((one) => chosen.has(one)).flatMap((one) => groups[one]) },
         ...(projectId !== undefined && { projectId }),
       });
       onMade(secret);
     });
   return (
-    <Form act={s.webhooks.make} isBusy={isBusy || chosen.size === 0} onSubmit={make} onCancel={onClose}>
-      <Label name={s.webhooks.url} hint={s.webhooks.urlHint}>
+    <Form act={texts.webhooks.make} isBusy={isBusy || chosen.size === 0} onSubmit={make} onCancel={onClose}>
+      <LabeledField name={texts.webhooks.url} hint={texts.webhooks.urlHint}>
         <input
           className="field"
           type="url"
@@ -83,10 +93,10 @@ function Make({
           placeholder="https://"
           onChange={({ target }) => setUrl(target.value)}
         />
-      </Label>
+      </LabeledField>
       <fieldset className="checks">
-        <legend className="label">{s.webhooks.what}</legend>
-        {choices.map((one) => (
+        <legend className="label">{texts.webhooks.what}</legend>
+        {groupNames.map((one) => (
           <label key={one} className="switch">
             <input
               type="checkbox"
@@ -98,7 +108,7 @@ function Make({
                 setChosen(next);
               }}
             />
-            {s.webhooks.groups[one]}
+            {texts.webhooks.groups[one]}
           </label>
         ))}
       </fieldset>
@@ -108,14 +118,14 @@ function Make({
 
 function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const client = useClient();
-  const { isBusy, run } = useWrite();
+  const { isBusy, run } = useSettingsWrite();
   const deliveries = useQuery(deliveriesQuery(client, webhookId));
   return (
-    <Listed query={deliveries} empty={s.webhooks.noDeliveries}>
+    <QueryList query={deliveries} empty={texts.webhooks.noDeliveries}>
       {({ id, kind, state, tries, createdAt }) => {
         const last = tries.at(-1);
         return (
-          <Item
+          <ListItem
             key={id}
             title={<code>{kind}</code>}
             fact={
@@ -124,14 +134,14 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
                   className="state"
                   data-tone={state === 'delivered' ? 'good' : state === 'failed' ? 'bad' : 'wait'}
                 >
-                  {s.webhooks.states[state]}
+                  {texts.webhooks.states[state]}
                 </span>
-                <time dateTime={createdAt} title={exactly(createdAt)}>
-                  {ago(createdAt)}
+                <time dateTime={createdAt} title={exactTime(createdAt)}>
+                  {timeAgo(createdAt)}
                 </time>
                 {last !== undefined && (
                   <span className="tabular">
-                    {facts(last.status === null ? last.error : String(last.status), `${last.ms} ms`)}
+                    {joinFacts(last.status === null ? last.error : String(last.status), `${last.ms} ms`)}
                   </span>
                 )}
               </>
@@ -144,12 +154,12 @@ function Deliveries({ webhookId }: { readonly webhookId: string }) {
               disabled={isBusy}
               onClick={() => void run(() => client.webhooks.deliveries.redeliver({ deliveryId: id }))}
             >
-              {s.webhooks.again}
+              {texts.webhooks.again}
             </button>
-          </Item>
+          </ListItem>
         );
       }}
-    </Listed>
+    </QueryList>
   );
 }
 
@@ -160,9 +170,9 @@ const DeliveriesDialog = ({
   readonly webhook: Webhook;
   readonly onClose: () => void;
 }) => (
-  <Dialog label={s.webhooks.deliveries} onClose={onClose}>
+  <Dialog label={texts.webhooks.deliveries} onClose={onClose}>
     <div className="dialog-body">
-      <h2>{s.webhooks.deliveries}</h2>
+      <h2>{texts.webhooks.deliveries}</h2>
       <p className="muted mono">{url}</p>
       <Deliveries webhookId={id} />
       <div className="dialog-foot">
@@ -174,22 +184,22 @@ const DeliveriesDialog = ({
   </Dialog>
 );
 
-interface OneProps {
+interface WebhookRowProps {
   readonly webhook: Webhook;
   readonly onSecret: (secret: string) => void;
 }
 
 /** The menu of a webhook. */
-function Acts({ webhook, onSecret }: OneProps) {
+function WebhookMenu({ webhook, onSecret }: WebhookRowProps) {
   const { webhooks } = useClient();
-  const { run } = useWrite();
+  const { run } = useSettingsWrite();
   const { id: webhookId, url, state } = webhook;
-  const deletion = useAsk({
-    ...{ act: s.webhooks.delete, title: s.webhooks.deleteTitle },
+  const deletion = useConfirmDialog({
+    ...{ act: texts.webhooks.delete, title: texts.webhooks.deleteTitle },
     body: (
       <>
         <p className="mono">{url}</p>
-        <p>{s.webhooks.deleteWhy}</p>
+        <p>{texts.webhooks.deleteWhy}</p>
       </>
     ),
     run: () => run(() => webhooks.delete({ webhookId })),
@@ -197,29 +207,29 @@ function Acts({ webhook, onSecret }: OneProps) {
   const pausing: MenuItem =
     state === 'active'
       ? {
-          ...{ id: 'pause', name: s.webhooks.pause },
+          ...{ id: 'pause', name: texts.webhooks.pause },
           run: () => void run(() => webhooks.pause({ webhookId })),
         }
       : {
-          ...{ id: 'resume', name: s.webhooks.resume },
+          ...{ id: 'resume', name: texts.webhooks.resume },
           run: () => void run(() => webhooks.resume({ webhookId })),
         };
   return (
     <>
       <Menu
-        label={s.webhooks.more(url)}
+        label={texts.webhooks.more(url)}
         className="icon-button"
         items={[
           {
-            ...{ id: 'test', name: s.webhooks.test },
-            run: () => void run(() => webhooks.test({ webhookId }), s.webhooks.tested),
+            ...{ id: 'test', name: texts.webhooks.test },
+            run: () => void run(() => webhooks.test({ webhookId }), texts.webhooks.tested),
           },
           pausing,
           {
-            ...{ id: 'rotate', name: s.webhooks.rotate },
+            ...{ id: 'rotate', name: texts.webhooks.rotate },
             run: () => void run(async () => onSecret((await webhooks.rotateSecret({ webhookId })).secret)),
           },
-          { id: 'delete', name: s.webhooks.delete, run: deletion.open },
+          { id: 'delete', name: texts.webhooks.delete, run: deletion.open },
         ]}
       >
         <Icon name="more" />
@@ -229,35 +239,35 @@ function Acts({ webhook, onSecret }: OneProps) {
   );
 }
 
-function One({ webhook, onSecret }: OneProps) {
+function WebhookRow({ webhook, onSecret }: WebhookRowProps) {
   const [showsDeliveries, setShowsDeliveries] = useState(false);
   const { url, kinds, state, pausedReason, lag, lastSuccessAt } = webhook;
   const isActive = state === 'active';
   return (
-    <Item
+    <ListItem
       title={<span className="mono">{url}</span>}
       fact={
         <>
           <span className="state" data-tone={isActive ? 'good' : 'wait'}>
-            {isActive ? s.webhooks.active : s.webhooks.paused[pausedReason ?? 'asked']}
+            {isActive ? texts.webhooks.active : texts.webhooks.paused[pausedReason ?? 'asked']}
           </span>
           <span>
-            {facts(
-              s.webhooks.kinds(kinds.length),
-              lastSuccessAt === null ? s.webhooks.none : s.webhooks.success(ago(lastSuccessAt)),
-              lag > 0 && s.webhooks.lag(span(lag * 1_000)),
+            {joinFacts(
+              texts.webhooks.kinds(kinds.length),
+              lastSuccessAt === null ? texts.webhooks.none : texts.webhooks.success(timeAgo(lastSuccessAt)),
+              lag > 0 && texts.webhooks.lag(durationText(lag * 1_000)),
             )}
           </span>
         </>
       }
     >
       <button type="button" className="button" data-kind="quiet" onClick={() => setShowsDeliveries(true)}>
-        {s.webhooks.deliveries}
+        {texts.webhooks.deliveries}
         <span className="sr-only"> {url}</span>
       </button>
-      <Acts webhook={webhook} onSecret={onSecret} />
+      <WebhookMenu webhook={webhook} onSecret={onSecret} />
       {showsDeliveries && <DeliveriesDialog webhook={webhook} onClose={() => setShowsDeliveries(false)} />}
-    </Item>
+    </ListItem>
   );
 }
 
@@ -269,36 +279,36 @@ export function Webhooks({ projectId }: { readonly projectId?: string }) {
   return (
     <Section
       id="webhooks"
-      title={s.sections.webhooks}
-      intro={s.webhooks.intro}
-      act={!isMaking && <Opener name={s.webhooks.make} onOpen={() => setMaking(true)} />}
+      title={texts.sections.webhooks}
+      intro={texts.webhooks.intro}
+      act={!isMaking && <OpenFormButton name={texts.webhooks.make} onOpen={() => setMaking(true)} />}
     >
       {isMaking && (
-        <Make
+        <NewWebhookForm
           projectId={projectId}
           onClose={() => setMaking(false)}
           onMade={(value) => {
-            setSecret({ title: s.webhooks.made, value });
+            setSecret({ title: texts.webhooks.made, value });
             setMaking(false);
           }}
         />
       )}
       {secret !== null && (
-        <Once
+        <ShownOnce
           title={secret.title}
-          values={[[s.forges.secret, secret.value]]}
+          values={[[texts.forges.secret, secret.value]]}
           onClose={() => setSecret(null)}
         />
       )}
-      <Listed query={webhooks} empty={s.webhooks.empty} emptyWhy={s.webhooks.emptyWhy}>
+      <QueryList query={webhooks} empty={texts.webhooks.empty} emptyWhy={texts.webhooks.emptyWhy}>
         {(webhook) => (
-          <One
+          <WebhookRow
             key={webhook.id}
             webhook={webhook}
-            onSecret={(value) => setSecret({ title: s.webhooks.rotated, value })}
+            onSecret={(value) => setSecret({ title: texts.webhooks.rotated, value })}
           />
         )}
-      </Listed>
+      </QueryList>
     </Section>
   );
 }

@@ -1,9 +1,9 @@
 import { type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useWriteOf } from '../components/write.ts';
-import { w } from '../messages/story.ts';
+import { useWriteCall } from '../components/write.ts';
+import { editTexts } from '../messages/story.ts';
 
-interface Who {
+interface Assignee {
   readonly memberId?: string | null;
   readonly agentId?: string | null;
 }
@@ -12,8 +12,11 @@ interface Who {
  * Returns a function that assigns the story to a member or an agent, or clears either. A field that is not
  * passed stays unchanged.
  */
-export function useAssign({ id: targetId, key }: Pick<Story, 'id' | 'key'>): (who: Who) => Promise<boolean> {
+export function useAssign({
+  id: targetId,
+  key,
+}: Pick<Story, 'id' | 'key'>): (who: Assignee) => Promise<boolean> {
   const { assignments } = useClient();
-  const write = useWriteOf({ about: [['story', key]], failed: w.notDone });
+  const write = useWriteCall({ about: [['story', key]], failed: editTexts.notDone });
   return (who) => write(() => assignments.set({ targetType: 'story', targetId, ...who }));
 }

@@ -4,15 +4,15 @@ import { Link } from '@tanstack/react-router';
 import { useId, useRef, useState } from 'react';
 import { type Member, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { useFocusBack } from '../components/focus.ts';
+import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
 import { notify } from '../components/notices.tsx';
 import { StoryOptions, useFoundStories } from '../components/story-search.tsx';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
+import { useLeaveConfirmation } from '../components/leaving.ts';
 import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../messages/index.ts';
-import { w } from '../messages/story.ts';
-import { Fact, OwnFact } from './fact.tsx';
+import { editTexts } from '../messages/story.ts';
+import { Fact, EditableFact } from './fact.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
 function useBlockers({ projectId, key, blockedBy }: Story) {
@@ -38,7 +38,7 @@ export function BlockersRead({ story }: { readonly story: Story }) {
   const blockers = useBlockers(story);
   if (story.blockedBy.length === 0) return null;
   return (
-    <Fact name={w.waitsFor}>
+    <Fact name={editTexts.waitsFor}>
       <ul>
         {blockers.map(({ id, key, title }) => (
           <li key={id}>
@@ -69,7 +69,7 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
         ({ story }) => story.id,
         () => undefined,
       ));
-    if (known === undefined) notify({ tone: 'warn', title: w.notFoundHere(wanted) });
+    if (known === undefined) notify({ tone: 'warn', title: editTexts.notFoundHere(wanted) });
     else {
       setText('');
       if (!blockedBy.includes(known)) void save({ blockedBy: [...blockedBy, known] });
@@ -77,8 +77,8 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
   };
   const keyOf = (id: string): string => blockers.find((story) => story.id === id)?.key ?? id;
   return (
-    <OwnFact
-      name={w.waitsFor}
+    <EditableFact
+      name={editTexts.waitsFor}
       field="blockedBy"
       edits={edits}
       say={(ids) => (ids.length === 0 ? t.met.nothing : ids.map(keyOf).join(', '))}
@@ -90,7 +90,7 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
             <button
               type="button"
               className="chip-button"
-              aria-label={w.removeBlocker(key)}
+              aria-label={editTexts.removeBlocker(key)}
               onClick={() => {
                 field.current?.focus();
                 void save({ blockedBy: blockedBy.filter((one) => one !== id) });
@@ -104,8 +104,8 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
       <input
         ref={field}
         className="field fact-choice"
-        aria-label={w.addBlocker}
-        placeholder={w.addBlockerHint}
+        aria-label={editTexts.addBlocker}
+        placeholder={editTexts.addBlockerHint}
         list={listId}
         maxLength={100}
         value={text}
@@ -118,27 +118,33 @@ export function Blockers({ edits }: { readonly edits: StoryEdits }) {
         }}
       />
       <StoryOptions id={listId} stories={offered} />
-    </OwnFact>
+    </EditableFact>
   );
 }
 
-type Reason = NonNullable<Story['blocked']>;
-type Kind = keyof typeof w.blockedKinds;
-const kinds = Object.keys(w.blockedKinds) as Kind[];
+type BlockReason = NonNullable<Story['blocked']>;
+type BlockKind = keyof typeof editTexts.blockedKinds;
+const blockKinds = Object.keys(editTexts.blockedKinds) as BlockKind[];
 
 /** The reason of a block, and the member who can lift it. */
-export const Why = ({ blocked, who }: { readonly blocked: Reason; readonly who: string | undefined }) => (
+export const BlockDetails = ({
+  blocked,
+  who,
+}: {
+  readonly blocked: BlockReason;
+  readonly who: string | undefined;
+}) => (
   <>
     <span className="state" data-tone="wait">
-      {w.blockedKinds[blocked.kind as Kind]}
+      {editTexts.blockedKinds[blocked.kind as BlockKind]}
     </span>
     <span className="side-note">{blocked.note}</span>
-    {who !== undefined && <span className="side-note muted">{w.liftedBy(who)}</span>}
+    {who !== undefined && <span className="side-note muted">{editTexts.liftedBy(who)}</span>}
   </>
 );
 
-interface Typed {
-  readonly kind: Kind;
+interface BlockFields {
+  readonly kind: BlockKind;
   readonly note: string;
   readonly unblockerMemberId: string;
 }
@@ -150,8 +156,8 @@ const BlockForm = ({
   onSave,
   onClose,
 }: {
-  readonly typed: Typed;
-  readonly set: (change: Partial<Typed>) => void;
+  readonly typed: BlockFields;
+  readonly set: (change: Partial<BlockFields>) => void;
   readonly members: readonly Member[];
   readonly onSave: () => void;
   readonly onClose: () => void;
@@ -165,14 +171,14 @@ const BlockForm = ({
   >
     <select
       className="field"
-      aria-label={w.blockedKind}
+      aria-label={editTexts.blockedKind}
       autoFocus
       value={typed.kind}
-      onChange={({ target }) => set({ kind: target.value as Kind })}
+      onChange={({ target }) => set({ kind: target.value as BlockKind })}
     >
-      {kinds.map((one) => (
+      {blockKinds.map((one) => (
         <option key={one} value={one}>
-          {w.blockedKinds[one]}
+          {editTexts.blockedKinds[one]}
         </option>
       ))}
     </select>
@@ -181,19 +187,19 @@ const BlockForm = ({
       rows={2}
       required
       maxLength={2_000}
-      aria-label={w.blockedNote}
-      placeholder={w.blockedNote}
+      aria-label={editTexts.blockedNote}
+      placeholder={editTexts.blockedNote}
       value={typed.note}
       onChange={({ target }) => set({ note: target.value })}
     />
     <select
       className="field"
       required
-      aria-label={w.unblocker}
+      aria-label={editTexts.unblocker}
       value={typed.unblockerMemberId}
       onChange={({ target }) => set({ unblockerMemberId: target.value })}
     >
-      <option value="">{w.unblocker}</option>
+      <option value="">{editTexts.unblocker}</option>
       {members.map(({ id, name }) => (
         <option key={id} value={id}>
           {name}
@@ -202,7 +208,7 @@ const BlockForm = ({
     </select>
     <div className="form-foot">
       <button type="submit" className="button" data-kind="main">
-        {w.save}
+        {editTexts.save}
       </button>
       <button type="button" className="button" onClick={onClose}>
         {t.cancel}
@@ -216,11 +222,11 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
   const { shown, meetings, save } = edits;
   const { blocked } = shown;
   const [isOpen, setOpen] = useState(false);
-  const opener = useFocusBack(isOpen);
-  const [typed, setTyped] = useState<Typed>({ kind: 'dependency', note: '', unblockerMemberId: '' });
-  const set = (change: Partial<Typed>): void => setTyped((last) => ({ ...last, ...change }));
+  const opener = useReturnFocus(isOpen);
+  const [typed, setTyped] = useState<BlockFields>({ kind: 'dependency', note: '', unblockerMemberId: '' });
+  const set = (change: Partial<BlockFields>): void => setTyped((last) => ({ ...last, ...change }));
   const isUnsaved = typed.note.trim() !== '' && (isOpen || meetings.blocked !== undefined);
-  const askFirst = useAskBeforeLeaving(isUnsaved);
+  const askFirst = useLeaveConfirmation(isUnsaved);
   const close = (): void => {
     set({ note: '' });
     setOpen(false);
@@ -230,12 +236,12 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
   const block = async (): Promise<void> => {
     if (await save({ blocked: typed })) close();
   };
-  const whoOf = (reason: Reason): string | undefined =>
+  const whoOf = (reason: BlockReason): string | undefined =>
     members.data?.find(({ id }) => id === reason.unblockerMemberId)?.name;
-  const say = (reason: Reason | null): string =>
-    reason === null ? t.met.nothing : `${w.blockedKinds[reason.kind as Kind]}: ${reason.note}`;
+  const say = (reason: BlockReason | null): string =>
+    reason === null ? t.met.nothing : `${editTexts.blockedKinds[reason.kind as BlockKind]}: ${reason.note}`;
   return (
-    <OwnFact name={w.blocked} field="blocked" edits={edits} say={say}>
+    <EditableFact name={editTexts.blocked} field="blocked" edits={edits} say={say}>
       {isOpen ? (
         <BlockForm
           typed={typed}
@@ -246,7 +252,7 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
         />
       ) : (
         <>
-          {blocked !== null && <Why blocked={blocked} who={whoOf(blocked)} />}
+          {blocked !== null && <BlockDetails blocked={blocked} who={whoOf(blocked)} />}
           {/* A single button for both states, so that the focus stays when a block is lifted. */}
           <button
             ref={opener}
@@ -260,10 +266,10 @@ export function Blocked({ edits }: { readonly edits: StoryEdits }) {
               }
             }}
           >
-            {blocked === null ? w.block : w.lift}
+            {blocked === null ? editTexts.block : editTexts.lift}
           </button>
         </>
       )}
-    </OwnFact>
+    </EditableFact>
   );
 }

@@ -12,7 +12,7 @@ import { useEffect, useRef } from 'react';
 
 const markdown = new Language(defineLanguageFacet(), parser.configure([GFM]), [], 'markdown');
 
-const marks = HighlightStyle.define([
+const highlightStyle = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '600' },
   { tag: tags.strong, fontWeight: '600' },
   { tag: tags.emphasis, fontStyle: 'italic' },
@@ -21,7 +21,7 @@ const marks = HighlightStyle.define([
   { tag: [tags.processingInstruction, tags.quote, tags.contentSeparator], color: 'var(--muted)' },
 ]);
 
-const look = EditorView.theme({
+const editorTheme = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'transparent', fontSize: '0.8125rem' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', minHeight: '14rem' },
@@ -66,8 +66,8 @@ export default function Editor({ label, text, onText, onSave }: EditorProps) {
           drawSelection(),
           EditorView.lineWrapping,
           markdown,
-          syntaxHighlighting(marks),
-          look,
+          syntaxHighlighting(highlightStyle),
+          editorTheme,
           EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'true' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onText(update.state.doc.toString());

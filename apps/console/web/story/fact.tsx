@@ -1,7 +1,7 @@
 /** A fact about a story, as one line. */
 import { type ReactNode } from 'react';
 import { type Story } from '@muster/registry';
-import { Met } from '../components/met.tsx';
+import { EditConflict } from '../components/met.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
 export const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
@@ -15,7 +15,7 @@ export const Fact = ({ name, children }: { readonly name: string; readonly child
  * A field of the story itself. If someone else changed it in the meantime, both values are shown side by
  * side.
  */
-export function OwnFact<Field extends keyof Story>({
+export function EditableFact<Field extends keyof Story>({
   name,
   field,
   edits,
@@ -37,7 +37,7 @@ export function OwnFact<Field extends keyof Story>({
         <div className="fact-met">
           <dt className="sr-only">{name}</dt>
           <dd>
-            <Met
+            <EditConflict
               name={name}
               theirs={say(met.theirs[field])}
               mine={say(met.mine[field] as Story[Field])}

@@ -6,14 +6,14 @@ import { useClient } from '../data/context.ts';
 import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { epicsQuery } from '../data/queries.ts';
 import { t } from '../messages/index.ts';
-import { storyTexts, w } from '../messages/story.ts';
+import { storyTexts, editTexts } from '../messages/story.ts';
 import { useAssign } from './assigning.ts';
 import { Blocked, Blockers } from './blocking.tsx';
-import { Fact, OwnFact } from './fact.tsx';
+import { Fact, EditableFact } from './fact.tsx';
 import { Labels } from './labels.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
-const Choice = ({
+const FactSelect = ({
   label,
   value,
   change,
@@ -59,7 +59,7 @@ function Estimate({ edits }: { readonly edits: StoryEdits }) {
       max={10_000}
       step="any"
       aria-label={storyTexts.estimate}
-      placeholder={w.noEstimate}
+      placeholder={editTexts.noEstimate}
       value={text ?? now}
       onChange={({ target }) => setText(target.value)}
       onBlur={({ target }) => send(target)}
@@ -71,7 +71,13 @@ function Estimate({ edits }: { readonly edits: StoryEdits }) {
   );
 }
 
-function Assigned({ story, assignment }: { readonly story: Story; readonly assignment: Assignment | null }) {
+function AssigneeFact({
+  story,
+  assignment,
+}: {
+  readonly story: Story;
+  readonly assignment: Assignment | null;
+}) {
   const client = useClient();
   const members = useQuery(membersQuery(client));
   const agents = useQuery(agentsQuery(client));
@@ -86,9 +92,9 @@ function Assigned({ story, assignment }: { readonly story: Story; readonly assig
   const agent = assignment?.agent ?? null;
   return (
     <>
-      <Fact name={w.assign}>
-        <Choice
-          label={w.assign}
+      <Fact name={editTexts.assign}>
+        <FactSelect
+          label={editTexts.assign}
           value={member?.id ?? ''}
           change={(id) => void assign({ memberId: id === '' ? null : id })}
           options={people(members.data, member)}
@@ -96,7 +102,7 @@ function Assigned({ story, assignment }: { readonly story: Story; readonly assig
       </Fact>
       {((agents.data?.length ?? 0) > 0 || agent !== null) && (
         <Fact name={storyTexts.agent}>
-          <Choice
+          <FactSelect
             label={storyTexts.agent}
             value={agent?.id ?? ''}
             change={(id) => void assign({ agentId: id === '' ? null : id })}
@@ -120,34 +126,39 @@ export function EditableFacts({
   const [projectKey = ''] = shown.key.split('-');
   const epics = useQuery(epicsQuery(client, projectKey));
   const epicName = (id: string | null): string =>
-    id === null ? w.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? storyTexts.epic);
+    id === null ? editTexts.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? storyTexts.epic);
   const priorities = optionsOf(t.priority);
   return (
     <>
-      <OwnFact name={w.status} field="status" edits={edits} say={(value) => t.status[value]}>
-        <Choice
-          label={w.status}
+      <EditableFact name={editTexts.status} field="status" edits={edits} say={(value) => t.status[value]}>
+        <FactSelect
+          label={editTexts.status}
           value={shown.status}
           change={(next) => void save({ status: next as Story['status'] })}
           options={optionsOf(t.status)}
         />
-      </OwnFact>
-      <Assigned story={shown} assignment={assignment} />
-      <OwnFact name={t.filter.priority} field="priority" edits={edits} say={(value) => t.priority[value]}>
-        <Choice
+      </EditableFact>
+      <AssigneeFact story={shown} assignment={assignment} />
+      <EditableFact
+        name={t.filter.priority}
+        field="priority"
+        edits={edits}
+        say={(value) => t.priority[value]}
+      >
+        <FactSelect
           label={t.filter.priority}
           value={shown.priority}
           change={(next) => void save({ priority: next as Story['priority'] })}
           options={priorities}
         />
-      </OwnFact>
-      <OwnFact name={storyTexts.epic} field="epicId" edits={edits} say={epicName}>
-        <Choice
+      </EditableFact>
+      <EditableFact name={storyTexts.epic} field="epicId" edits={edits} say={epicName}>
+        <FactSelect
           label={storyTexts.epic}
           value={shown.epicId ?? ''}
           change={(id) => void save({ epicId: id === '' ? null : id })}
           options={[
-            { id: '', name: w.noEpic },
+            { id: '', name: editTexts.noEpic },
             ...(epics.data ?? [])
               .filter(({ id, status }) => status === 'open' || id === shown.epicId)
               .map(({ id, title }) => ({ id, name: title })),
@@ -156,23 +167,23 @@ export function EditableFacts({
               : []),
           ]}
         />
-      </OwnFact>
-      <OwnFact
+      </EditableFact>
+      <EditableFact
         name={storyTexts.estimate}
         field="estimate"
         edits={edits}
-        say={(value) => value?.toLocaleString() ?? w.noEstimate}
+        say={(value) => value?.toLocaleString() ?? editTexts.noEstimate}
       >
         <Estimate edits={edits} />
-      </OwnFact>
-      <OwnFact
-        name={w.labels}
+      </EditableFact>
+      <EditableFact
+        name={editTexts.labels}
         field="labels"
         edits={edits}
         say={(labels) => (labels.length === 0 ? t.met.nothing : labels.join(', '))}
       >
         <Labels edits={edits} projectKey={projectKey} />
-      </OwnFact>
+      </EditableFact>
       <Blockers edits={edits} />
       <Blocked edits={edits} />
     </>

@@ -3,10 +3,10 @@ import { useId, useRef, useState } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { useConsole } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
-import { w } from '../messages/story.ts';
+import { editTexts } from '../messages/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
-const mostOffered = 100;
+const maxSuggestions = 100;
 
 /** Returns the labels of cards, the most used first. */
 function labelsOf(cards: Iterable<StoryCard>): string[] {
@@ -36,7 +36,7 @@ export function Labels({ edits, projectKey }: { readonly edits: StoryEdits; read
           <button
             type="button"
             className="chip-button"
-            aria-label={w.removeLabel(label)}
+            aria-label={editTexts.removeLabel(label)}
             onClick={() => {
               field.current?.focus();
               void save({ labels: labels.filter((one) => one !== label) });
@@ -49,12 +49,14 @@ export function Labels({ edits, projectKey }: { readonly edits: StoryEdits; read
       <input
         ref={field}
         className="field fact-choice label-field"
-        aria-label={w.addLabel}
-        placeholder={w.addLabel}
+        aria-label={editTexts.addLabel}
+        placeholder={editTexts.addLabel}
         list={listId}
         maxLength={50}
         value={text}
-        onFocus={() => setOffered(labelsOf(boards.open.get(projectKey)?.cards() ?? []).slice(0, mostOffered))}
+        onFocus={() =>
+          setOffered(labelsOf(boards.open.get(projectKey)?.cards() ?? []).slice(0, maxSuggestions))
+        }
         onChange={({ target }) => setText(target.value)}
         onBlur={add}
         onKeyDown={(event) => {

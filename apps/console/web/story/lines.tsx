@@ -5,8 +5,8 @@ import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { Icon } from '../components/icons.tsx';
-import { storyTexts, w } from '../messages/story.ts';
-import { Talk, Write } from './threads.tsx';
+import { storyTexts, editTexts } from '../messages/story.ts';
+import { ThreadView, CommentForm } from './threads.tsx';
 
 export function Lines({
   storyId,
@@ -42,7 +42,7 @@ export function Lines({
                 type="button"
                 className="line-number tabular"
                 aria-expanded={isOpen}
-                aria-label={here.length > 0 ? w.onLine(line, here.length) : w.commentOn(line)}
+                aria-label={here.length > 0 ? editTexts.onLine(line, here.length) : editTexts.commentOn(line)}
                 onClick={() => setOpen(isOpen ? null : line)}
               >
                 {here.length > 0 ? <Icon name="thread" size={12} /> : line}
@@ -54,14 +54,14 @@ export function Lines({
                 {here.length > 0 && (
                   <ul className="talks">
                     {here.map((thread) => (
-                      <Talk key={thread.id} thread={thread} again={again} />
+                      <ThreadView key={thread.id} thread={thread} again={again} />
                     ))}
                   </ul>
                 )}
                 {canWrite && here.length === 0 && (
-                  <Write
+                  <CommentForm
                     place={`line.${storyId}.${spec.version}.${line}`}
-                    label={w.commentOn(line)}
+                    label={editTexts.commentOn(line)}
                     placeholder={storyTexts.commentHint}
                     act={storyTexts.comment}
                     send={async (body) => {

@@ -3,9 +3,9 @@ import { type Lock, type StoryContext } from '@muster/registry';
 import { useNow } from '../components/clock.tsx';
 import { Collisions } from '../components/collisions.tsx';
 import { nameOf } from '../components/people.tsx';
-import { Tree } from '../components/tree.tsx';
-import { span } from '../messages/index.ts';
-import { l } from '../messages/locks.ts';
+import { ResourceTree } from '../components/tree.tsx';
+import { durationText } from '../messages/index.ts';
+import { lockTexts } from '../messages/locks.ts';
 
 export function LockTree({
   storyId,
@@ -20,12 +20,12 @@ export function LockTree({
   return (
     <>
       {locks.length > 0 && (
-        <Tree
+        <ResourceTree
           locks={locks}
           say={(lock) => (
             <span key={lock.id} className="lock" data-mine={lock.storyId === storyId || undefined}>
-              {l.of(nameOf(lock.holder), span(Date.parse(lock.expiresAt) - now))}
-              {lock.mode === 'shared' && ` · ${l.shared}`}
+              {lockTexts.of(nameOf(lock.holder), durationText(Date.parse(lock.expiresAt) - now))}
+              {lock.mode === 'shared' && ` · ${lockTexts.shared}`}
             </span>
           )}
         />

@@ -5,54 +5,54 @@ import { type StoryContext } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { Icon } from '../components/icons.tsx';
 import { Avatar } from '../components/people.tsx';
-import { useNewText } from '../components/unsaved.tsx';
-import { useWriteOf, type Write } from '../components/write.ts';
+import { useNewTextDraft } from '../components/unsaved.tsx';
+import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { membersQuery } from '../data/people-queries.ts';
-import { storyTexts, w } from '../messages/story.ts';
+import { storyTexts, editTexts } from '../messages/story.ts';
 
 type Reviewers = NonNullable<StoryContext['reviewers']>;
-type Given = keyof typeof w.verdicts;
+type GivenVerdict = keyof typeof editTexts.verdicts;
 
-function Verdict({
+function VerdictForm({
   storyId,
   storyKey,
   run,
 }: {
   readonly storyId: string;
   readonly storyKey: string;
-  readonly run: Write;
+  readonly run: WriteCall;
 }) {
   const { reviewers } = useClient();
-  const { text: note, isDirty, change, saved, restored } = useNewText(`verdict.${storyId}`);
-  const say = (verdict: Given) => () =>
+  const { text: note, isDirty, change, saved, restored } = useNewTextDraft(`verdict.${storyId}`);
+  const say = (verdict: GivenVerdict) => () =>
     void run(async () => {
       await reviewers.setVerdict({ storyId: storyKey, verdict, ...(isDirty && { note }) });
       saved(note);
     });
   return (
-    <div className="verdict" role="group" aria-label={w.verdict}>
+    <div className="verdict" role="group" aria-label={editTexts.verdict}>
       {restored}
       <textarea
         className="field"
         rows={note === '' ? 1 : 3}
-        aria-label={w.verdictNote}
-        placeholder={w.verdictNote}
+        aria-label={editTexts.verdictNote}
+        placeholder={editTexts.verdictNote}
         maxLength={5_000}
         value={note}
         onChange={({ target }) => change(target.value)}
       />
       <div className="form-foot">
         <button type="button" className="button" data-kind="main" onClick={say('approved')}>
-          {w.verdicts.approved}
+          {editTexts.verdicts.approved}
         </button>
         <button
           type="button"
           className="button"
           disabled={!isDirty}
-          title={isDirty ? undefined : w.notePlease}
+          title={isDirty ? undefined : editTexts.notePlease}
           onClick={say('changes_requested')}
         >
-          {w.verdicts.changes_requested}
+          {editTexts.verdicts.changes_requested}
         </button>
       </div>
     </div>
@@ -88,8 +88,8 @@ function Reviewer({
         <button
           type="button"
           className="icon-button"
-          aria-label={w.remove(reviewer.name)}
-          title={w.remove(reviewer.name)}
+          aria-label={editTexts.remove(reviewer.name)}
+          title={editTexts.remove(reviewer.name)}
           onClick={onRemove}
         >
           <Icon name="close" size={12} />
@@ -119,11 +119,11 @@ function AskReview({
     <select
       ref={field}
       className="field side-choice"
-      aria-label={w.askReview}
+      aria-label={editTexts.askReview}
       value=""
       onChange={({ target }) => onAsk(target.value)}
     >
-      <option value="">{w.askReview}…</option>
+      <option value="">{editTexts.askReview}…</option>
       {others.map(({ id, name }) => (
         <option key={id} value={id}>
           {name}
@@ -146,7 +146,7 @@ export function Reviews({
 }) {
   const { reviewers } = useClient();
   const { member, agent } = useIdentity();
-  const run = useWriteOf({ about: [['story', storyKey]], failed: w.notDone });
+  const run = useWriteCall({ about: [['story', storyKey]], failed: editTexts.notDone });
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLSelectElement>(null);
   const remove = ({ reviewer }: Reviewers[number]): void => {
@@ -175,7 +175,7 @@ export function Reviews({
         ))}
       </ul>
       {all.some((one) => isMine(one) && (one.verdict === 'pending' || one.stale)) && (
-        <Verdict storyId={storyId} storyKey={storyKey} run={run} />
+        <VerdictForm storyId={storyId} storyKey={storyKey} run={run} />
       )}
       {canWrite && (
         <AskReview

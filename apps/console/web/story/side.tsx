@@ -8,20 +8,20 @@ import { timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../components/clock.tsx';
 import { Icon, PriorityIcon } from '../components/icons.tsx';
 import { nameOf } from '../components/people.tsx';
-import { OfferAct, OfferFact } from '../components/offer.tsx';
-import { Steer } from '../components/steer.tsx';
+import { OfferActions, OfferFact } from '../components/offer.tsx';
+import { WorkActions } from '../components/steer.tsx';
 import { LiftStopButton, StopButton } from '../components/stop.tsx';
 import { WorkState } from '../components/work.tsx';
-import { ago, exactly, t } from '../messages/index.ts';
-import { storyTexts, w } from '../messages/story.ts';
-import { BlockersRead, Why } from './blocking.tsx';
+import { timeAgo, exactTime, t } from '../messages/index.ts';
+import { storyTexts, editTexts } from '../messages/story.ts';
+import { BlockersRead, BlockDetails } from './blocking.tsx';
 import { Fact } from './fact.tsx';
 import { EditableFacts } from './facts.tsx';
 import { LockTree } from './lock-tree.tsx';
 import { Reviews } from './reviews.tsx';
 import { type StoryEdits } from './story-edits.ts';
 
-const Part = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+const SideSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="side-part">
     <h2>{title}</h2>
     {children}
@@ -32,10 +32,10 @@ const Part = ({ title, children }: { readonly title: string; readonly children: 
  * Returns true if work is in progress, submitted or reviewed. Such work cannot start; its own section shows
  * the next step.
  */
-const isUnderWay = ({ status }: Story, execution: Execution | null): boolean =>
+const hasActiveWork = ({ status }: Story, execution: Execution | null): boolean =>
   status === 'in_review' || (execution !== null && !['available', 'completed'].includes(execution.state));
 
-function Ready({
+function ReadinessPart({
   readiness,
   isStarted,
 }: {
@@ -53,7 +53,7 @@ function Ready({
     <ul className="side-list">
       {readiness.reasons.map((reason) => (
         <li key={reason}>
-          {w.readiness[reason]}
+          {editTexts.readiness[reason]}
           {reason === 'blocked_by' && (
             <ul className="side-list">
               {readiness.openBlockers.map(({ id, key, title }) => (
@@ -80,8 +80,8 @@ function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly
           <span>{storyTexts.executionEvent(kind)}</span>
           <span className="muted cut">
             {nameOf(actor)} ·{' '}
-            <time dateTime={at} title={exactly(at)}>
-              {ago(at)}
+            <time dateTime={at} title={exactTime(at)}>
+              {timeAgo(at)}
             </time>
           </span>
         </li>
@@ -90,7 +90,7 @@ function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly
   );
 }
 
-function Work({ story, execution }: { readonly story: Story; readonly execution: Execution }) {
+function WorkPart({ story, execution }: { readonly story: Story; readonly execution: Execution }) {
   const { lease, checkpoint, state, phase, progress, attempt, stopRequested, needsRework, offer } = execution;
   return (
     <div className="side-work">
@@ -126,20 +126,20 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
             </ol>
           )}
           <p className="muted">
-            {storyTexts.checkpoint(checkpoint.seq, ago(checkpoint.at), checkpoint.filesTouched.length)}
+            {storyTexts.checkpoint(checkpoint.seq, timeAgo(checkpoint.at), checkpoint.filesTouched.length)}
           </p>
         </div>
       )}
       {stopRequested !== null && (
         <p className="muted">
-          {storyTexts.stopRequested(stopRequested.by.name)}, {ago(stopRequested.at)}
+          {storyTexts.stopRequested(stopRequested.by.name)}, {timeAgo(stopRequested.at)}
         </p>
       )}
       <div className="form-foot">
-        <OfferAct execution={execution} storyKey={story.key} name={story.key} />
+        <OfferActions execution={execution} storyKey={story.key} name={story.key} />
         <StopButton execution={execution} name={story.key} />
         <LiftStopButton execution={execution} name={story.key} />
-        <Steer execution={execution} storyKey={story.key} />
+        <WorkActions execution={execution} storyKey={story.key} />
       </div>
       <Timeline storyKey={story.key} execution={execution} />
     </div>
@@ -147,7 +147,7 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
 }
 
 /** The story's own fields for readers who may not write. */
-function ReadFacts({ story, context }: { readonly story: Story; readonly context: StoryContext }) {
+function ReadOnlyFacts({ story, context }: { readonly story: Story; readonly context: StoryContext }) {
   const { epic, assignment } = context;
   const { priority, labels, estimate, blocked } = story;
   const people = [assignment?.member?.name, assignment?.agent?.name].filter((name) => name !== undefined);
@@ -158,12 +158,12 @@ function ReadFacts({ story, context }: { readonly story: Story; readonly context
         <PriorityIcon priority={priority} /> {t.priority[priority]}
       </Fact>
       {epic !== null && <Fact name={storyTexts.epic}>{epic.title}</Fact>}
-      {labels.length > 0 && <Fact name={w.labels}>{labels.join(', ')}</Fact>}
+      {labels.length > 0 && <Fact name={editTexts.labels}>{labels.join(', ')}</Fact>}
       {estimate !== null && <Fact name={storyTexts.estimate}>{estimate.toLocaleString()}</Fact>}
       <BlockersRead story={story} />
       {blocked !== null && (
-        <Fact name={w.blocked}>
-          <Why blocked={blocked} who={undefined} />
+        <Fact name={editTexts.blocked}>
+          <BlockDetails blocked={blocked} who={undefined} />
         </Fact>
       )}
     </>
@@ -186,32 +186,32 @@ export function Side({
   const { git } = story;
   return (
     <aside className="story-side" aria-label={storyTexts.about}>
-      {isOpen && readiness !== null && !isUnderWay(story, execution) && (
-        <Part title={storyTexts.readiness}>
-          <Ready readiness={readiness} isStarted={story.status === 'in_progress'} />
-        </Part>
+      {isOpen && readiness !== null && !hasActiveWork(story, execution) && (
+        <SideSection title={storyTexts.readiness}>
+          <ReadinessPart readiness={readiness} isStarted={story.status === 'in_progress'} />
+        </SideSection>
       )}
       {execution !== null && (
-        <Part title={storyTexts.work}>
-          <Work story={story} execution={execution} />
-        </Part>
+        <SideSection title={storyTexts.work}>
+          <WorkPart story={story} execution={execution} />
+        </SideSection>
       )}
       {reviewers !== null && (
-        <Part title={storyTexts.reviewers}>
+        <SideSection title={storyTexts.reviewers}>
           <Reviews storyId={story.id} storyKey={story.key} reviewers={reviewers} canWrite={canWrite} />
-        </Part>
+        </SideSection>
       )}
       {locks.length + collisions.length > 0 && (
-        <Part title={w.locks}>
+        <SideSection title={editTexts.locks}>
           <LockTree storyId={story.id} locks={locks} collisions={collisions} />
-        </Part>
+        </SideSection>
       )}
-      <Part title={storyTexts.facts}>
+      <SideSection title={storyTexts.facts}>
         <dl>
           {canWrite ? (
             <EditableFacts edits={edits} assignment={assignment} />
           ) : (
-            <ReadFacts story={story} context={context} />
+            <ReadOnlyFacts story={story} context={context} />
           )}
           {git?.branch != null && (
             <Fact name={storyTexts.branch}>
@@ -220,7 +220,7 @@ export function Side({
           )}
           {git?.checks != null && <Fact name={storyTexts.checks}>{git.checks}</Fact>}
           <Fact name={storyTexts.created}>
-            {nameOf(story.createdBy)}, {ago(story.createdAt)}
+            {nameOf(story.createdBy)}, {timeAgo(story.createdAt)}
           </Fact>
           <Fact name={t.nav.activity}>
             <Link to="/activity" search={{ story: story.key }} className="side-link">
@@ -228,7 +228,7 @@ export function Side({
             </Link>
           </Fact>
         </dl>
-      </Part>
+      </SideSection>
     </aside>
   );
 }

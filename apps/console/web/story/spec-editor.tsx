@@ -4,20 +4,20 @@ import { useRef, useState } from 'react';
 import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { lazily } from '../components/lazily.ts';
-import { notify, reasonFor } from '../components/notices.tsx';
+import { lazyComponent } from '../components/lazily.ts';
+import { notify, errorText } from '../components/notices.tsx';
 import { nameOf } from '../components/people.tsx';
 import { Loading } from '../components/states.tsx';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
-import { Restored, useDraft, useNewText } from '../components/unsaved.tsx';
+import { useLeaveConfirmation } from '../components/leaving.ts';
+import { DraftRestored, useDraft, useNewTextDraft } from '../components/unsaved.tsx';
 import { t } from '../messages/index.ts';
-import { storyTexts, w } from '../messages/story.ts';
+import { storyTexts, editTexts } from '../messages/story.ts';
 
-const Editor = lazily(
+const Editor = lazyComponent(
   () => import('./editor.tsx'),
   () => <Loading label={storyTexts.loading} rows={4} />,
 );
-const WordDiff = lazily(
+const WordDiff = lazyComponent(
   () => import('./word-diff.tsx'),
   () => <Loading label={storyTexts.loading} rows={2} />,
 );
@@ -37,7 +37,7 @@ function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec
   return (
     <div className="beside">
       <h3>
-        {w.theirs(theirs.version)} <span className="muted">{w.theirChange}</span>
+        {editTexts.theirs(theirs.version)} <span className="muted">{editTexts.theirChange}</span>
       </h3>
       <WordDiff before={base} after={theirs.content} />
     </div>
@@ -77,7 +77,7 @@ function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => v
           ...(note !== '' && { note }),
         });
         await queries.invalidateQueries({ queryKey: ['story', storyKey] });
-        notify({ tone: 'good', title: w.saved(saved.version) });
+        notify({ tone: 'good', title: editTexts.saved(saved.version) });
         setTheirs(null);
         onSaved(saved);
       } catch (error) {
@@ -85,7 +85,7 @@ function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => v
         setTheirs((await client.storySpec.get({ storyId: storyKey })).spec);
       }
     } catch (error) {
-      notify({ tone: 'bad', title: w.notSaved, body: reasonFor(error) });
+      notify({ tone: 'bad', title: editTexts.notSaved, body: errorText(error) });
     } finally {
       setBusy(false);
     }
@@ -95,8 +95,8 @@ function useSaving(storyKey: string, edited: Edited, onSaved: (saved: Spec) => v
 
 const NewerVersion = ({ author, version }: Spec) => (
   <div className="conflict" role="alert">
-    <strong>{w.meanwhile(author === null ? t.people.system : nameOf(author), version)}</strong>
-    <p className="muted">{w.meanwhileWhy}</p>
+    <strong>{editTexts.meanwhile(author === null ? t.people.system : nameOf(author), version)}</strong>
+    <p className="muted">{editTexts.meanwhileWhy}</p>
   </div>
 );
 
@@ -112,8 +112,8 @@ export function SpecEditor({
   readonly onClose: () => void;
 }) {
   const { edited, isDirty, latest, change, found, clear } = useEdited(storyId, spec);
-  const { text: note, change: setNote, saved: savedNote } = useNewText(`note.${storyId}`);
-  const askFirst = useAskBeforeLeaving(isDirty || note !== '');
+  const { text: note, change: setNote, saved: savedNote } = useNewTextDraft(`note.${storyId}`);
+  const askFirst = useLeaveConfirmation(isDirty || note !== '');
   const close = (): void => {
     clear();
     onClose();
@@ -137,14 +137,14 @@ export function SpecEditor({
         void save(note);
       }}
     >
-      {found !== undefined && isDirty && <Restored draft={found} onDiscard={discard} />}
+      {found !== undefined && isDirty && <DraftRestored draft={found} onDiscard={discard} />}
       {theirs !== null && <NewerVersion {...theirs} />}
       <div className="sides" data-two={theirs !== null || undefined}>
         {theirs !== null && <Theirs base={edited.base.content} theirs={theirs} />}
         <div className="beside">
-          {theirs !== null && <h3>{w.mine}</h3>}
+          {theirs !== null && <h3>{editTexts.mine}</h3>}
           <Editor
-            label={w.editor}
+            label={editTexts.editor}
             text={edited.text}
             onText={(text) => change({ ...latest.current, text })}
             onSave={() => void save(note)}
@@ -154,22 +154,22 @@ export function SpecEditor({
       <div className="form-foot">
         <input
           className="field grow"
-          aria-label={w.note}
-          placeholder={w.note}
+          aria-label={editTexts.note}
+          placeholder={editTexts.note}
           maxLength={500}
           value={note}
           onChange={({ target }) => setNote(target.value)}
         />
         {theirs !== null && (
           <button type="button" className="button" onClick={discard}>
-            {w.takeTheirs}
+            {editTexts.takeTheirs}
           </button>
         )}
         <button type="button" className="button" onClick={discard}>
           {t.cancel}
         </button>
         <button type="submit" className="button" data-kind="main" disabled={isBusy || !isDirty}>
-          {theirs === null ? w.saveVersion : w.saveOnTop}
+          {theirs === null ? editTexts.saveVersion : editTexts.saveOnTop}
         </button>
       </div>
     </form>

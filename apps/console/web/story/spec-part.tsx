@@ -5,18 +5,18 @@ import { useState } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
-import { lazily } from '../components/lazily.ts';
+import { lazyComponent } from '../components/lazily.ts';
 import { tasksOf } from '../components/markdown-text.ts';
 import { Markdown } from '../components/markdown.tsx';
-import { notify, reasonFor } from '../components/notices.tsx';
-import { Failed, Loading } from '../components/states.tsx';
-import { ago } from '../messages/index.ts';
-import { storyTexts, w } from '../messages/story.ts';
+import { notify, errorText } from '../components/notices.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
+import { timeAgo } from '../messages/index.ts';
+import { storyTexts, editTexts } from '../messages/story.ts';
 import { Lines } from './lines.tsx';
 import { SpecEditor, useHasSpecDraft } from './spec-editor.tsx';
-import { useTicking } from './ticking.ts';
+import { useTaskBoxes } from './ticking.ts';
 
-const WordDiff = lazily(
+const WordDiff = lazyComponent(
   () => import('./word-diff.tsx'),
   () => <Loading label={storyTexts.loading} rows={2} />,
 );
@@ -44,7 +44,7 @@ export function SpecPart({
   const hasDraft = useHasSpecDraft(storyId);
   const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft ? 'edit' : 'text');
   const now = spec ?? { version: 0, content: '', author: null, createdAt: null };
-  const tick = useTicking(storyKey, now);
+  const tick = useTaskBoxes(storyKey, now);
   const isWritten = now.version > 0;
   const compared = mode === 'edit' ? undefined : search.from;
   const isComparing = compared !== undefined;
@@ -56,7 +56,7 @@ export function SpecPart({
           <span className="muted grow">
             {storyTexts.version(now.version)}
             {now.author !== null && ` · ${now.author.name}`}
-            {now.createdAt !== null && ` · ${ago(now.createdAt)}`}
+            {now.createdAt !== null && ` · ${timeAgo(now.createdAt)}`}
           </span>
         )}
         {now.version > 1 && mode !== 'edit' && !isComparing && (
@@ -76,12 +76,12 @@ export function SpecPart({
             data-kind="quiet"
             onClick={() => setMode(mode === 'lines' ? 'text' : 'lines')}
           >
-            {mode === 'lines' ? w.read : w.lines}
+            {mode === 'lines' ? editTexts.read : editTexts.lines}
           </button>
         )}
         {canWrite && mode !== 'edit' && (
           <button type="button" className="button" onClick={() => setMode('edit')}>
-            {isWritten ? w.edit : w.write}
+            {isWritten ? editTexts.edit : editTexts.write}
           </button>
         )}
       </div>
@@ -133,7 +133,7 @@ function Versions({
       await queries.invalidateQueries({ queryKey: ['story', storyKey] });
       notify({ tone: 'good', title: storyTexts.restored(version) });
     } catch (error) {
-      notify({ tone: 'bad', title: storyTexts.notRestored, body: reasonFor(error) });
+      notify({ tone: 'bad', title: storyTexts.notRestored, body: errorText(error) });
     }
   };
   const choice = (label: string, value: number, choose: (version: number) => void) => (
@@ -143,7 +143,11 @@ function Versions({
         {items.map(({ version, author, createdAt, linesAdded, linesRemoved }) => (
           <option key={version} value={version}>
             {[
-              ...[storyTexts.version(version), author?.name, createdAt === null ? undefined : ago(createdAt)],
+              ...[
+                storyTexts.version(version),
+                author?.name,
+                createdAt === null ? undefined : timeAgo(createdAt),
+              ],
               `+${linesAdded} −${linesRemoved}`,
             ]
               .filter((part) => part !== undefined)
@@ -182,7 +186,7 @@ function Changes({
   const before = useQuery(specQuery(client, storyKey, from));
   const after = useQuery(specQuery(client, storyKey, to));
   const error = before.error ?? after.error;
-  if (error !== null) return <Failed error={error} />;
+  if (error !== null) return <LoadError error={error} />;
   if (before.data === undefined || after.data === undefined)
     return <Loading label={storyTexts.loading} rows={2} />;
   return <WordDiff before={before.data.content} after={after.data.content} />;

@@ -1,14 +1,14 @@
 /** The menus that keys open on the page of a story, the same as on its card. */
 import { type ReactNode, type RefObject, useEffect, useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
-import { Chooser, type Choosing, loadChooser } from '../components/choosing.ts';
+import { Chooser, type ChooserField, loadChooser } from '../components/choosing.ts';
 import { usePageKeys } from '../components/keys.ts';
 import { useAssign } from './assigning.ts';
 import { type StoryEdits } from './story-edits.ts';
 import { t } from '../messages/index.ts';
 
-interface Chosen {
-  readonly what: Choosing;
+interface OpenChooser {
+  readonly what: ChooserField;
   /** The story as it was when the menu opened. */
   readonly base: Story;
   /** The element that had the focus. */
@@ -27,9 +27,10 @@ export function useStoryChooser({
   readonly place: RefObject<HTMLElement | null>;
 }): ReactNode {
   const assign = useAssign(edits.shown);
-  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [chosen, setChosen] = useState<OpenChooser | null>(null);
   useEffect(loadChooser, []);
-  const open = (what: Choosing) => () => setChosen({ what, base: edits.shown, from: document.activeElement });
+  const open = (what: ChooserField) => () =>
+    setChosen({ what, base: edits.shown, from: document.activeElement });
   usePageKeys(
     !canWrite
       ? {}

@@ -4,15 +4,15 @@ import { type Client } from '@muster/client';
 import { type InputOf, type Registry, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { type Edits, useEdits } from '../data/edits.ts';
-import { notify, reasonFor } from '../components/notices.tsx';
+import { notify, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { w } from '../messages/story.ts';
+import { editTexts } from '../messages/story.ts';
 
 export type StoryEdits = Edits<Story>;
 type Update = InputOf<Registry['stories']['update']>;
 
 /** Saves changed fields. The status has an operation of its own, which may return warnings. */
-async function write(
+async function saveFields(
   { stories }: Client,
   { id: storyId, key }: Story,
   { status, ...fields }: Partial<Story>,
@@ -33,13 +33,13 @@ export function useStoryEdits(story: Story): StoryEdits {
   const { id: storyId, key } = story;
   return useEdits(story, {
     read: async () => (await client.stories.get({ storyId })).story,
-    write: (patch, expectedVersion) => write(client, story, patch, expectedVersion),
+    write: (patch, expectedVersion) => saveFields(client, story, patch, expectedVersion),
     after: () => queries.invalidateQueries({ queryKey: ['story', key] }),
-    onFailure: (error) => notify({ tone: 'bad', title: w.notSavedOf(key), body: reasonFor(error) }),
+    onFailure: (error) => notify({ tone: 'bad', title: editTexts.notSavedOf(key), body: errorText(error) }),
     onUnseen: ({ mine }, saveMine) => {
-      const title = w.changedMeanwhile(key);
+      const title = editTexts.changedMeanwhile(key);
       notify({
-        ...{ tone: 'warn', title, body: mine.title ?? mine.description ?? w.yoursIsNotSaved },
+        ...{ tone: 'warn', title, body: mine.title ?? mine.description ?? editTexts.yoursIsNotSaved },
         acts: [
           { name: t.move.keepTheirs, run: () => undefined, isMain: true },
           { name: t.met.saveMine, run: saveMine },

@@ -8,7 +8,7 @@ import { useReadInbox } from '../data/inbox.ts';
 import { storyQuery } from '../data/queries.ts';
 import { useRole } from '../data/roles.ts';
 import { Icon, StatusIcon } from '../components/icons.tsx';
-import { Failed, Loading } from '../components/states.tsx';
+import { LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
@@ -31,11 +31,11 @@ export function StoryPage() {
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
   const [projectKey = ''] = storyKey.split('-');
   const { mayWrite: canWrite } = useRole(story?.projectId ?? '');
-  if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} isPage />;
+  if (context.isError) return <LoadError error={context.error} again={() => void context.refetch()} isPage />;
   if (story === null || context.data === undefined)
     return (
       <>
-        {isKey && <Head storyKey={storyKey} projectKey={projectKey} />}
+        {isKey && <StoryHead storyKey={storyKey} projectKey={projectKey} />}
         <div className="page">
           <Loading label={storyTexts.loading} />
         </div>
@@ -44,10 +44,10 @@ export function StoryPage() {
   if (story.key !== storyKey)
     return <Navigate to="/s/$storyKey" params={{ storyKey: story.key }} search replace />;
   // The key resets all fields when another story opens.
-  return <Whole key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
+  return <StoryContent key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
 }
 
-const Head = ({
+const StoryHead = ({
   storyKey,
   projectKey,
   status,
@@ -74,7 +74,7 @@ const Head = ({
 );
 
 /** Kinds of notifications whose decision the reader of this story still has to make. */
-function usePending({ reviewers, execution }: StoryContext): Notification['kind'][] {
+function usePendingKinds({ reviewers, execution }: StoryContext): Notification['kind'][] {
   const { member } = useIdentity();
   const isAsked = reviewers?.some(
     ({ reviewer, verdict, stale }) =>
@@ -91,7 +91,7 @@ function usePending({ reviewers, execution }: StoryContext): Notification['kind'
 const isApproved = ({ reviewers }: StoryContext): boolean =>
   reviewers?.some(({ verdict, stale }) => verdict === 'approved' && !stale) === true;
 
-function Whole({
+function StoryContent({
   story,
   context,
   projectKey,
@@ -105,11 +105,11 @@ function Whole({
   const edits = useStoryEdits(story);
   const { key: storyKey, status } = edits.shown;
   const place = useRef<HTMLElement>(null);
-  useReadInbox(storyKey, usePending(context));
+  useReadInbox(storyKey, usePendingKinds(context));
   const chooser = useStoryChooser({ edits, assignment: context.assignment, canWrite, place });
   return (
     <>
-      <Head {...{ storyKey, projectKey, status, place }} />
+      <StoryHead {...{ storyKey, projectKey, status, place }} />
       {chooser}
       <div className="page">
         <div className="story">

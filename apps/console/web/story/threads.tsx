@@ -4,16 +4,16 @@ import { type Comment, type Registry, type ResultOf } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { threadsQuery } from '../data/queries.ts';
 import { Markdown } from '../components/markdown.tsx';
-import { notify, reasonFor } from '../components/notices.tsx';
+import { notify, errorText } from '../components/notices.tsx';
 import { Avatar, nameOf } from '../components/people.tsx';
-import { Failed, Loading, Waits } from '../components/states.tsx';
-import { useNewText } from '../components/unsaved.tsx';
-import { ago, exactly } from '../messages/index.ts';
+import { LoadError, Loading, WhileOffline } from '../components/states.tsx';
+import { useNewTextDraft } from '../components/unsaved.tsx';
+import { timeAgo, exactTime } from '../messages/index.ts';
 import { storyTexts } from '../messages/story.ts';
 
 type Thread = ResultOf<Registry['comments']['list']>['items'][number];
 
-const Said = ({ comment }: { readonly comment: Comment }) => (
+const CommentView = ({ comment }: { readonly comment: Comment }) => (
   <div className="said">
     <Avatar name={comment.author.name} kind={comment.author.kind} />
     <div className="grow">
@@ -32,8 +32,8 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
             {storyTexts.imported(comment.importedBy.name, comment.importedFrom ?? '')}
           </span>
         )}
-        <time className="muted" dateTime={comment.createdAt} title={exactly(comment.createdAt)}>
-          {ago(comment.createdAt)}
+        <time className="muted" dateTime={comment.createdAt} title={exactTime(comment.createdAt)}>
+          {timeAgo(comment.createdAt)}
         </time>
       </div>
       {comment.body === null ? (
@@ -55,7 +55,7 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
 );
 
 /** A field for a comment. Its text is kept until it is saved, as a draft even when the page is left. */
-export function Write({
+export function CommentForm({
   place,
   label,
   placeholder,
@@ -69,7 +69,7 @@ export function Write({
   readonly act: string;
   readonly send: (body: string) => Promise<unknown>;
 }) {
-  const { text: body, isDirty, change, saved, restored } = useNewText(place);
+  const { text: body, isDirty, change, saved, restored } = useNewTextDraft(place);
   const [isBusy, setBusy] = useState(false);
   const say = async (): Promise<void> => {
     if (!isDirty || isBusy) return;
@@ -78,7 +78,7 @@ export function Write({
       await send(body);
       saved(body);
     } catch (error) {
-      notify({ tone: 'bad', title: storyTexts.notSaid, body: reasonFor(error) });
+      notify({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
     }
     setBusy(false);
   };
@@ -107,7 +107,7 @@ export function Write({
           }
         }}
       />
-      {isBusy && <Waits>{storyTexts.waits}</Waits>}
+      {isBusy && <WhileOffline>{storyTexts.waits}</WhileOffline>}
       {isDirty && (
         <button type="submit" className="button" data-kind="main" disabled={isBusy}>
           {act}
@@ -117,7 +117,13 @@ export function Write({
   );
 }
 
-export function Talk({ thread, again }: { readonly thread: Thread; readonly again: () => Promise<unknown> }) {
+export function ThreadView({
+  thread,
+  again,
+}: {
+  readonly thread: Thread;
+  readonly again: () => Promise<unknown>;
+}) {
   const { comments } = useClient();
   const isResolved = thread.resolvedAt !== null;
   const resolve = async (): Promise<void> => {
@@ -125,18 +131,18 @@ export function Talk({ thread, again }: { readonly thread: Thread; readonly agai
       await comments.resolve({ commentId: thread.id, resolved: !isResolved });
       await again();
     } catch (error) {
-      notify({ tone: 'bad', title: storyTexts.notSaid, body: reasonFor(error) });
+      notify({ tone: 'bad', title: storyTexts.notSaid, body: errorText(error) });
     }
   };
   const all = (
     <>
-      <Said comment={thread} />
+      <CommentView comment={thread} />
       {thread.replies.map((reply) => (
-        <Said key={reply.id} comment={reply} />
+        <CommentView key={reply.id} comment={reply} />
       ))}
       {thread.repliesCursor !== null && <p className="muted">{storyTexts.moreReplies}</p>}
       <div className="talk-foot">
-        <Write
+        <CommentForm
           place={`reply.${thread.id}`}
           label={storyTexts.replyTo(nameOf(thread.author))}
           placeholder={storyTexts.reply}
@@ -173,14 +179,14 @@ export function Threads({ storyId, storyKey }: { readonly storyId: string; reado
   return (
     <section className="story-part" aria-labelledby="threads">
       <h2 id="threads">{storyTexts.threads}</h2>
-      {threads.isError && <Failed error={threads.error} again={() => void threads.refetch()} />}
+      {threads.isError && <LoadError error={threads.error} again={() => void threads.refetch()} />}
       {threads.isPending && <Loading label={storyTexts.loading} rows={2} />}
       <ul className="talks">
         {threads.data?.items.map((thread) => (
-          <Talk key={thread.id} thread={thread} again={again} />
+          <ThreadView key={thread.id} thread={thread} again={again} />
         ))}
       </ul>
-      <Write
+      <CommentForm
         place={`comment.${storyId}`}
         label={storyTexts.comment}
         placeholder={storyTexts.commentHint}

@@ -5,19 +5,19 @@ import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { withTask } from '../components/markdown-text.ts';
-import { notify, reasonFor } from '../components/notices.tsx';
-import { w } from '../messages/story.ts';
+import { notify, errorText } from '../components/notices.tsx';
+import { editTexts } from '../messages/story.ts';
 
-type Version = Pick<Spec, 'version' | 'content'>;
+type SpecVersion = Pick<Spec, 'version' | 'content'>;
 
 /**
  * Returns a function that ticks a box. It returns false and shows a notice if the save fails. Boxes that are
  * ticked in a row are saved one after the other.
  */
-export function useTicking(storyKey: string, spec: Version) {
+export function useTaskBoxes(storyKey: string, spec: SpecVersion) {
   const client = useClient();
   const queries = useQueryClient();
-  const latest = useRef<Version>(spec);
+  const latest = useRef<SpecVersion>(spec);
   if (spec.version > latest.current.version) latest.current = spec;
   const before = useRef<Promise<unknown>>(Promise.resolve());
   const save = async (index: number, isChecked: boolean): Promise<boolean> => {
@@ -28,8 +28,8 @@ export function useTicking(storyKey: string, spec: Version) {
       latest.current = (await client.storySpec.update({ storyId: storyKey, content, baseVersion })).spec;
       return true;
     } catch (error) {
-      const body = isRefusal(error, 'version_mismatch') ? w.changedSpec : reasonFor(error);
-      notify({ tone: 'bad', title: w.notSaved, body });
+      const body = isRefusal(error, 'version_mismatch') ? editTexts.changedSpec : errorText(error);
+      notify({ tone: 'bad', title: editTexts.notSaved, body });
       return false;
     } finally {
       await queries.invalidateQueries({ queryKey: ['story', storyKey] });

@@ -1,41 +1,41 @@
 /** The title and the description of a story, edited in place. */
 import { useRef, useState } from 'react';
 import { type Story } from '@muster/registry';
-import { useFocusBack } from '../components/focus.ts';
+import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
 import { usePageKeys } from '../components/keys.ts';
-import { lazily } from '../components/lazily.ts';
+import { lazyComponent } from '../components/lazily.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { withTask } from '../components/markdown-text.ts';
-import { Met } from '../components/met.tsx';
+import { EditConflict } from '../components/met.tsx';
 import { Loading } from '../components/states.tsx';
-import { useAskBeforeLeaving } from '../components/leaving.ts';
-import { Restored, useDraft } from '../components/unsaved.tsx';
+import { useLeaveConfirmation } from '../components/leaving.ts';
+import { DraftRestored, useDraft } from '../components/unsaved.tsx';
 import { t } from '../messages/index.ts';
-import { storyTexts, w } from '../messages/story.ts';
+import { storyTexts, editTexts } from '../messages/story.ts';
 import { type StoryEdits } from './story-edits.ts';
 
-const WordDiff = lazily(
+const WordDiff = lazyComponent(
   () => import('./word-diff.tsx'),
   () => <Loading label={storyTexts.loading} rows={1} />,
 );
 
-interface Edited {
+interface DescriptionDraft {
   /** The version of the story on which the text is based. */
   readonly base: Story;
   readonly text: string;
 }
 
-interface Props {
+interface StoryEditProps {
   readonly edits: StoryEdits;
   readonly canWrite: boolean;
 }
 
-export function Title({ edits, canWrite }: Props) {
+export function Title({ edits, canWrite }: StoryEditProps) {
   const { shown, meetings, save, keepTheirs } = edits;
-  const [draft, setDraft] = useState<Edited | null>(null);
-  const askFirst = useAskBeforeLeaving(draft !== null && draft.text !== draft.base.title);
-  const opener = useFocusBack(draft !== null);
+  const [draft, setDraft] = useState<DescriptionDraft | null>(null);
+  const askFirst = useLeaveConfirmation(draft !== null && draft.text !== draft.base.title);
+  const opener = useReturnFocus(draft !== null);
   const open = (): void => setDraft({ base: shown, text: shown.title });
   usePageKeys(canWrite && draft === null ? { e: open } : {});
   const close = (): void => {
@@ -58,7 +58,7 @@ export function Title({ edits, canWrite }: Props) {
     return (
       <div className="story-title">
         <h1 dir="auto">{shown.title}</h1>
-        {canWrite && <Pencil opener={opener} label={w.editTitle} onOpen={open} />}
+        {canWrite && <EditButton opener={opener} label={editTexts.editTitle} onOpen={open} />}
       </div>
     );
   return (
@@ -77,7 +77,7 @@ export function Title({ edits, canWrite }: Props) {
         autoFocus
         required
         maxLength={300}
-        aria-label={w.title}
+        aria-label={editTexts.title}
         value={draft.text}
         onFocus={({ currentTarget }) => currentTarget.select()}
         onChange={({ target }) => setDraft({ ...draft, text: target.value.replaceAll('\n', ' ') })}
@@ -89,26 +89,26 @@ export function Title({ edits, canWrite }: Props) {
         }}
       />
       {meetings.title !== undefined && (
-        <Met
-          name={w.title}
+        <EditConflict
+          name={editTexts.title}
           theirs={meetings.title.theirs.title}
           mine={draft.text}
           onTheirs={close}
           onMine={() => void send()}
         />
       )}
-      {meetings.title === undefined && <Foot onCancel={() => askFirst(close)} />}
+      {meetings.title === undefined && <FormButtons onCancel={() => askFirst(close)} />}
     </form>
   );
 }
 
 interface PencilProps {
-  readonly opener: ReturnType<typeof useFocusBack<HTMLButtonElement>>;
+  readonly opener: ReturnType<typeof useReturnFocus<HTMLButtonElement>>;
   readonly label: string;
   readonly onOpen: () => void;
 }
 
-const Pencil = ({ opener, label, onOpen }: PencilProps) => (
+const EditButton = ({ opener, label, onOpen }: PencilProps) => (
   <button
     ref={opener}
     type="button"
@@ -121,10 +121,10 @@ const Pencil = ({ opener, label, onOpen }: PencilProps) => (
   </button>
 );
 
-const Foot = ({ onCancel }: { readonly onCancel: () => void }) => (
+const FormButtons = ({ onCancel }: { readonly onCancel: () => void }) => (
   <div className="form-foot">
     <button type="submit" className="button" data-kind="main">
-      {w.save}
+      {editTexts.save}
     </button>
     <button type="button" className="button" onClick={onCancel}>
       {t.cancel}
@@ -148,28 +148,32 @@ function DescriptionRead({
     return (
       <div className="story-title">
         <Markdown text={text} below={1} onTask={canWrite ? onTask : undefined} />
-        {canWrite && <Pencil opener={opener} label={w.editDescription} onOpen={onOpen} />}
+        {canWrite && <EditButton opener={opener} label={editTexts.editDescription} onOpen={onOpen} />}
       </div>
     );
   return canWrite ? (
     <div>
       <button ref={opener} type="button" className="button story-describe" data-kind="quiet" onClick={onOpen}>
         <Icon name="plus" size={14} />
-        {w.addDescription}
+        {editTexts.addDescription}
       </button>
     </div>
   ) : null;
 }
 
-const Change = ({ before, after }: { readonly before: string | null; readonly after: string | null }) => (
-  <WordDiff before={before ?? ''} after={after ?? ''} />
-);
+const DescriptionChange = ({
+  before,
+  after,
+}: {
+  readonly before: string | null;
+  readonly after: string | null;
+}) => <WordDiff before={before ?? ''} after={after ?? ''} />;
 
 /** Manages the draft of the description. */
-function useDescription({ shown, meetings, save, keepTheirs }: Props['edits']) {
+function useDescription({ shown, meetings, save, keepTheirs }: StoryEditProps['edits']) {
   const { id } = shown;
   const { found, keep, clear } = useDraft(`description.${id}`);
-  const [draft, setDraft] = useState<Edited | null>(() =>
+  const [draft, setDraft] = useState<DescriptionDraft | null>(() =>
     found?.base === undefined
       ? null
       : {
@@ -181,7 +185,7 @@ function useDescription({ shown, meetings, save, keepTheirs }: Props['edits']) {
   const latest = useRef(draft);
   const met = meetings.description;
   const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');
-  const change = (next: Edited | null): void => {
+  const change = (next: DescriptionDraft | null): void => {
     latest.current = next;
     setDraft(next);
     const content = next?.base.description ?? '';
@@ -208,11 +212,11 @@ function useDescription({ shown, meetings, save, keepTheirs }: Props['edits']) {
   return { draft, found, isDirty, met, change, close, send };
 }
 
-export function Description({ edits, canWrite }: Props) {
+export function Description({ edits, canWrite }: StoryEditProps) {
   const { shown, save } = edits;
   const { draft, found, isDirty, met, change, close, send } = useDescription(edits);
-  const opener = useFocusBack(draft !== null);
-  const askFirst = useAskBeforeLeaving(isDirty);
+  const opener = useReturnFocus(draft !== null);
+  const askFirst = useLeaveConfirmation(isDirty);
   if (draft === null)
     return (
       <DescriptionRead
@@ -234,15 +238,15 @@ export function Description({ edits, canWrite }: Props) {
         void send();
       }}
     >
-      {found !== undefined && isDirty && <Restored draft={found} onDiscard={() => askFirst(close)} />}
+      {found !== undefined && isDirty && <DraftRestored draft={found} onDiscard={() => askFirst(close)} />}
       <textarea
         className="field story-description-field"
         dir="auto"
         rows={Math.min(16, Math.max(5, draft.text.split('\n').length + 1))}
         autoFocus
         maxLength={20_000}
-        aria-label={w.description}
-        placeholder={w.describe}
+        aria-label={editTexts.description}
+        placeholder={editTexts.describe}
         value={draft.text}
         onChange={({ target }) => change({ ...draft, text: target.value })}
         onKeyDown={(event) => {
@@ -253,12 +257,12 @@ export function Description({ edits, canWrite }: Props) {
         }}
       />
       {met === undefined ? (
-        <Foot onCancel={() => askFirst(close)} />
+        <FormButtons onCancel={() => askFirst(close)} />
       ) : (
-        <Met
-          name={w.description}
-          theirs={<Change before={draft.base.description} after={met.theirs.description} />}
-          mine={<Change before={draft.base.description} after={draft.text} />}
+        <EditConflict
+          name={editTexts.description}
+          theirs={<DescriptionChange before={draft.base.description} after={met.theirs.description} />}
+          mine={<DescriptionChange before={draft.base.description} after={draft.text} />}
           onTheirs={close}
           onMine={() => void send()}
         />
