@@ -197,7 +197,7 @@ describe('support', () => {
       await page.getByRole('button', { name: 'Search' }).click();
       expect(await page.getByText(orderRef).count()).toBe(1);
       await page.getByRole('link', { name: `…${key.slice(-4)}` }).click();
-      await page.getByText('All places were taken by other machines').waitFor();
+      await page.getByText('Other machines use all slots').waitFor();
       await page.getByRole('button', { name: 'Release slot 1' }).click();
       await page.getByText('Slot released').waitFor();
       expect(await page.getByText('by token support-ana').count()).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { importNameOf, type Lack, NoImport, recognizeFormat } from '@muster/impo
 import { useClient } from '../data/context.ts';
 import { errorText } from '../components/notices.tsx';
 import { Loading } from '../components/states.tsx';
-import { LabeledSelect, LabeledField } from '../settings/components.tsx';
+import { SelectField, FormField } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
 import { CsvColumns, headOf } from './csv-columns.tsx';
 import { initialSettings, useImportPreview, type ImportSettings } from './looked.ts';
@@ -47,15 +47,15 @@ function FileFields({ wish: { format }, say }: SettingsProps) {
   return (
     <>
       <div className="form-row">
-        <LabeledField name={importTexts.file} hint={importTexts.fileHint}>
+        <FormField name={importTexts.file} hint={importTexts.fileHint}>
           <input
             className="field"
             type="file"
             accept=".csv,.tsv,.txt,.json"
             onChange={({ target }) => void choose(target.files?.[0])}
           />
-        </LabeledField>
-        <LabeledSelect
+        </FormField>
+        <SelectField
           label={importTexts.format}
           value={format ?? ''}
           words={{ '': importTexts.chooseFormat, ...importTexts.formats }}
@@ -83,27 +83,27 @@ function ReadingFields({ wish, say, lack }: SettingsProps & { readonly lack: Lac
   return (
     <>
       {format === 'jira' && (
-        <LabeledField name={importTexts.site} hint={importTexts.siteHint}>
+        <FormField name={importTexts.site} hint={importTexts.siteHint}>
           <input
             className="field"
             type="url"
             value={site}
             onChange={({ target }) => say({ site: target.value })}
           />
-        </LabeledField>
+        </FormField>
       )}
       {(format === 'csv' || format === 'plane') && (
-        <LabeledField name={importTexts.source} hint={importTexts.sourceHint}>
+        <FormField name={importTexts.source} hint={importTexts.sourceHint}>
           <input
             className="field"
             maxLength={60}
             value={source}
             onChange={({ target }) => say({ source: target.value })}
           />
-        </LabeledField>
+        </FormField>
       )}
       {(lack === 'dates' || dates !== '') && (
-        <LabeledSelect
+        <SelectField
           label={importTexts.dates}
           value={dates}
           words={importTexts.dateOrders}

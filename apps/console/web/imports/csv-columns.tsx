@@ -1,6 +1,6 @@
 /** Maps the columns of a table to fields. */
 import { csvColumns, csvFields, csvHead } from '@muster/import-files';
-import { LabeledSelect } from '../settings/components.tsx';
+import { SelectField } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
 import { textOf } from './reading.ts';
 
@@ -28,7 +28,7 @@ export function CsvColumns({
     <fieldset className="checks">
       <legend className="label">{importTexts.columns}</legend>
       {csvFields.map((field) => (
-        <LabeledSelect
+        <SelectField
           key={field}
           label={importTexts.fields[field]}
           value={said[field] ?? head[found.get(field) ?? -1] ?? ''}

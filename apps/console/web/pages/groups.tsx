@@ -5,7 +5,7 @@ import { type Group } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useWriteCall, type WriteCall } from '../components/write.ts';
 import { ConfirmButton } from '../components/ask.tsx';
-import { LabeledSelect, Form, LabeledField } from '../settings/components.tsx';
+import { SelectField, Form, FormField } from '../settings/components.tsx';
 import { groupTexts } from '../messages/groups.ts';
 import { viewTexts } from '../messages/views.ts';
 import { Bar } from './bar.tsx';
@@ -82,7 +82,7 @@ function GroupForm({
       }}
     >
       <div className="form-row">
-        <LabeledField name={groupTexts.name}>
+        <FormField name={groupTexts.name}>
           <input
             className="field"
             required
@@ -90,9 +90,9 @@ function GroupForm({
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-        </LabeledField>
+        </FormField>
         {group === undefined && (
-          <LabeledSelect
+          <SelectField
             label={groupTexts.strategy}
             value={mergeStrategy}
             words={groupTexts.strategies}

@@ -8,7 +8,7 @@ import { projectsQuery } from '../data/queries.ts';
 import { notify, errorText } from '../components/notices.tsx';
 import { LoadError } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
-import { LabeledSelect, Form, LabeledField } from '../settings/components.tsx';
+import { SelectField, Form, FormField } from '../settings/components.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
 import { texts } from '../messages/projects.ts';
 import { t } from '../messages/index.ts';
@@ -62,7 +62,7 @@ const KeyField = ({
   readonly isTaken: boolean;
   readonly onKey: (typed: string) => void;
 }) => (
-  <LabeledField
+  <FormField
     name={texts.key}
     hint={value === '' ? texts.keyRule : texts.keyHint(value)}
     wrong={isTaken ? texts.keyTaken(value) : undefined}
@@ -79,7 +79,7 @@ const KeyField = ({
       value={value}
       onChange={({ target }) => onKey(target.value)}
     />
-  </LabeledField>
+  </FormField>
 );
 
 function NewProjectForm() {
@@ -96,6 +96,7 @@ function NewProjectForm() {
   const namesake = useQuery(projectsQuery(client)).data?.find(
     (project) => project.name.toLowerCase() === name.trim().toLowerCase(),
   );
+  const nameHint = namesake === undefined ? texts.nameHint : texts.nameTaken(namesake.key);
   // During and after the creation, the key belongs to the new project itself.
   const isTaken = !isBusy && keys.isTaken;
 
@@ -128,10 +129,7 @@ function NewProjectForm() {
     <Form act={texts.make} isBusy={isBusy} onSubmit={make}>
       <p className="muted">{texts.intro}</p>
       <div className="form-row">
-        <LabeledField
-          name={texts.name}
-          hint={namesake === undefined ? texts.nameHint : texts.nameTaken(namesake.key)}
-        >
+        <FormField name={texts.name} hint={nameHint}>
           <input
             className="field"
             required
@@ -141,10 +139,10 @@ function NewProjectForm() {
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-        </LabeledField>
+        </FormField>
         <KeyField field={keyField} value={key} isTaken={isTaken} onKey={keys.write} />
       </div>
-      <LabeledField name={texts.description} hint={texts.optional}>
+      <FormField name={texts.description} hint={texts.optional}>
         <textarea
           className="field"
           rows={3}
@@ -152,8 +150,8 @@ function NewProjectForm() {
           value={description}
           onChange={({ target }) => setDescription(target.value)}
         />
-      </LabeledField>
-      <LabeledSelect
+      </FormField>
+      <SelectField
         label={texts.visibility}
         value={visibility}
         words={texts.visibilities}

@@ -8,10 +8,10 @@ import { t } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import {
-  LabeledSelect,
+  SelectField,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   OpenFormButton,
   Section,
@@ -36,7 +36,7 @@ function NewColumnForm({ projectId, onClose }: { readonly projectId: string; rea
   return (
     <Form act={texts.columns.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
       <div className="form-row">
-        <LabeledField name={texts.name}>
+        <FormField name={texts.name}>
           <input
             className="field"
             required
@@ -45,8 +45,8 @@ function NewColumnForm({ projectId, onClose }: { readonly projectId: string; rea
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-        </LabeledField>
-        <LabeledSelect label={texts.columns.status} value={status} words={statuses} onChange={setStatus} />
+        </FormField>
+        <SelectField label={texts.columns.status} value={status} words={statuses} onChange={setStatus} />
       </div>
     </Form>
   );
@@ -170,7 +170,7 @@ function ArchiveColumn({ column, all, write: { run } }: ColumnRowProps) {
       }
     >
       {storyCount > 0 && (
-        <LabeledSelect
+        <SelectField
           label={texts.columns.archiveWhy}
           isHidden
           value={moveTo ?? ''}

@@ -102,7 +102,7 @@ export function useSettingsWrite(): { readonly isBusy: boolean; readonly run: Wr
 }
 
 /** A field with its label and a hint. */
-export function LabeledField({
+export function FormField({
   name,
   hint,
   wrong,
@@ -144,7 +144,7 @@ export function LabeledField({
 }
 
 /** A select with a few labeled options. */
-export function LabeledSelect<Value extends string>({
+export function SelectField<Value extends string>({
   label,
   value,
   words,
@@ -175,7 +175,7 @@ export function LabeledSelect<Value extends string>({
       ))}
     </select>
   );
-  return isHidden ? select : <LabeledField name={label}>{select}</LabeledField>;
+  return isHidden ? select : <FormField name={label}>{select}</FormField>;
 }
 
 /** A form that keeps its state until its action is done. The component that opened it closes it. */

@@ -8,11 +8,11 @@ import { nameOf } from '../components/people.tsx';
 import { notify } from '../components/notices.tsx';
 import { texts } from '../messages/settings.ts';
 import {
-  LabeledSelect,
+  SelectField,
   joinFacts,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   OpenFormButton,
   Section,
@@ -52,7 +52,7 @@ function PublishForm({
   return (
     <Form act={texts.contracts.act} isBusy={isBusy} onSubmit={publish} onCancel={onClose}>
       <div className="form-row">
-        <LabeledField name={texts.contracts.slug} hint={texts.prompts.slugHint}>
+        <FormField name={texts.contracts.slug} hint={texts.prompts.slugHint}>
           <input
             className="field mono"
             required
@@ -61,15 +61,15 @@ function PublishForm({
             value={slug}
             onChange={({ target }) => setSlug(target.value)}
           />
-        </LabeledField>
-        <LabeledSelect
+        </FormField>
+        <SelectField
           label={texts.contracts.kind}
           value={kind}
           words={texts.contracts.kinds}
           onChange={setKind}
         />
       </div>
-      <LabeledField name={texts.contracts.content}>
+      <FormField name={texts.contracts.content}>
         <textarea
           className="field mono"
           required
@@ -78,15 +78,15 @@ function PublishForm({
           value={content}
           onChange={({ target }) => setContent(target.value)}
         />
-      </LabeledField>
-      <LabeledField name={texts.contracts.note}>
+      </FormField>
+      <FormField name={texts.contracts.note}>
         <input
           className="field"
           maxLength={500}
           value={note}
           onChange={({ target }) => setNote(target.value)}
         />
-      </LabeledField>
+      </FormField>
     </Form>
   );
 }

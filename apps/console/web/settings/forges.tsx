@@ -7,11 +7,11 @@ import { timeAgo } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import {
-  LabeledSelect,
+  SelectField,
   joinFacts,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   ShownOnce,
   OpenFormButton,
@@ -51,8 +51,8 @@ function ConnectForgeForm({
   return (
     <Form act={texts.forges.connect} isBusy={isBusy} onSubmit={connect} onCancel={onClose}>
       <div className="form-row">
-        <LabeledSelect label={texts.forges.kind} value={kind} words={texts.forges.kinds} onChange={setKind} />
-        <LabeledField name={texts.forges.url}>
+        <SelectField label={texts.forges.kind} value={kind} words={texts.forges.kinds} onChange={setKind} />
+        <FormField name={texts.forges.url}>
           <input
             className="field"
             type="url"
@@ -61,9 +61,9 @@ function ConnectForgeForm({
             value={baseUrl}
             onChange={({ target }) => setBaseUrl(target.value)}
           />
-        </LabeledField>
+        </FormField>
       </div>
-      <LabeledField name={texts.forges.token} hint={texts.forges.tokenHint}>
+      <FormField name={texts.forges.token} hint={texts.forges.tokenHint}>
         <input
           className="field"
           type="password"
@@ -71,7 +71,7 @@ function ConnectForgeForm({
           value={token}
           onChange={({ target }) => setToken(target.value)}
         />
-      </LabeledField>
+      </FormField>
     </Form>
   );
 }
@@ -198,13 +198,13 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
       {all.length > 0 && (
         <Form act={texts.forges.link} isBusy={isBusy} onSubmit={link}>
           <div className="form-row">
-            <LabeledSelect
+            <SelectField
               label={texts.forges.via}
               value={connectionId}
               words={Object.fromEntries(all.map(({ id, name }) => [id, name]))}
               onChange={setChosen}
             />
-            <LabeledField name={texts.forges.repository}>
+            <FormField name={texts.forges.repository}>
               <input
                 className="field"
                 type="url"
@@ -213,7 +213,7 @@ export function Repositories({ projectId }: { readonly projectId: string }) {
                 value={url}
                 onChange={({ target }) => setUrl(target.value)}
               />
-            </LabeledField>
+            </FormField>
           </div>
         </Form>
       )}

@@ -6,7 +6,7 @@ import { useClient, useConsole } from '../data/context.ts';
 import { orgQuery } from '../data/queries.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
-import { LabeledSelect, Form, LabeledField, Section, useSettingsWrite } from './components.tsx';
+import { SelectField, Form, FormField, Section, useSettingsWrite } from './components.tsx';
 import { useIsAdmin } from './rights.ts';
 
 /** Fields that were changed here and are not saved yet. All others follow the server. */
@@ -36,7 +36,7 @@ export function OrganizationGeneral() {
     <Section id="general" title={texts.sections.general} intro={texts.general.intro}>
       <Form act={texts.save} isBusy={isBusy || !isAdmin} onSubmit={save}>
         <div className="form-row">
-          <LabeledField name={texts.name}>
+          <FormField name={texts.name}>
             <input
               className="field"
               required
@@ -45,8 +45,8 @@ export function OrganizationGeneral() {
               value={name}
               onChange={({ target }) => setTyped({ ...typed, name: target.value })}
             />
-          </LabeledField>
-          <LabeledField name={texts.general.slug} hint={texts.general.slugHint}>
+          </FormField>
+          <FormField name={texts.general.slug} hint={texts.general.slugHint}>
             <input
               className="field mono"
               required
@@ -55,9 +55,9 @@ export function OrganizationGeneral() {
               value={slug}
               onChange={({ target }) => setTyped({ ...typed, slug: target.value })}
             />
-          </LabeledField>
+          </FormField>
         </div>
-        <LabeledField name={texts.general.description}>
+        <FormField name={texts.general.description}>
           <textarea
             className="field"
             rows={3}
@@ -66,7 +66,7 @@ export function OrganizationGeneral() {
             value={description ?? ''}
             onChange={({ target }) => setTyped({ ...typed, description: target.value })}
           />
-        </LabeledField>
+        </FormField>
       </Form>
     </Section>
   );
@@ -96,7 +96,7 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
       <Section id="general" title={texts.sections.general} intro={texts.projectGeneral.intro}>
         <Form act={texts.save} isBusy={isBusy || isArchived} onSubmit={save}>
           <div className="form-row">
-            <LabeledField name={texts.name}>
+            <FormField name={texts.name}>
               <input
                 className="field"
                 required
@@ -104,15 +104,15 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
                 value={name}
                 onChange={({ target }) => setTyped({ ...typed, name: target.value })}
               />
-            </LabeledField>
-            <LabeledSelect
+            </FormField>
+            <SelectField
               label={texts.projectGeneral.visibility}
               value={visibility}
               words={texts.projectGeneral.visibilities}
               onChange={(next) => setTyped({ ...typed, visibility: next })}
             />
           </div>
-          <LabeledField name={texts.general.description}>
+          <FormField name={texts.general.description}>
             <textarea
               className="field"
               rows={3}
@@ -120,7 +120,7 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
               value={description ?? ''}
               onChange={({ target }) => setTyped({ ...typed, description: target.value })}
             />
-          </LabeledField>
+          </FormField>
         </Form>
       </Section>
       <Section

@@ -9,11 +9,11 @@ import { timeUntil, t } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import {
-  LabeledSelect,
+  SelectField,
   joinFacts,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   OpenFormButton,
   Section,
@@ -52,7 +52,7 @@ function InviteForm({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Form act={texts.members.send} isBusy={isBusy} onSubmit={invite} onCancel={onClose}>
-      <LabeledField name={texts.members.email} hint={texts.members.inviteHint}>
+      <FormField name={texts.members.email} hint={texts.members.inviteHint}>
         <input
           className="field"
           type="email"
@@ -63,15 +63,15 @@ function InviteForm({ onClose }: { readonly onClose: () => void }) {
           value={email}
           onChange={({ target }) => setEmail(target.value)}
         />
-      </LabeledField>
+      </FormField>
       <div className="form-row">
-        <LabeledSelect
+        <SelectField
           label={texts.role}
           value={role}
           words={rolesToGive({ isOwner: member.role === 'owner' })}
           onChange={setRole}
         />
-        <LabeledSelect
+        <SelectField
           label={texts.project}
           value={projectId}
           words={{
@@ -105,7 +105,7 @@ function MemberRow({ member }: { readonly member: Member }) {
     >
       {mayChange ? (
         <>
-          <LabeledSelect
+          <SelectField
             label={texts.members.roleOf(member.name)}
             isHidden
             value={member.role as InvitedRole}

@@ -6,7 +6,7 @@ import { useClient } from '../data/context.ts';
 import { Avatar } from '../components/people.tsx';
 import { texts } from '../messages/settings.ts';
 import {
-  LabeledSelect,
+  SelectField,
   joinFacts,
   Form,
   ListItem,
@@ -42,7 +42,7 @@ function AddRoleForm({ projectId }: ProjectProps) {
   return (
     <Form act={texts.people.add} isBusy={isBusy || who === ''} onSubmit={give}>
       <div className="form-row">
-        <LabeledSelect
+        <SelectField
           label={texts.people.memberOrTeam}
           value={who}
           words={{
@@ -54,7 +54,7 @@ function AddRoleForm({ projectId }: ProjectProps) {
           }}
           onChange={setWho}
         />
-        <LabeledSelect label={texts.role} value={role} words={texts.projectRoles} onChange={setRole} />
+        <SelectField label={texts.role} value={role} words={texts.projectRoles} onChange={setRole} />
       </div>
     </Form>
   );

@@ -6,7 +6,7 @@ import { useClient } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { durationText } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
-import { LabeledSelect, Form, Section, useSettingsWrite } from './components.tsx';
+import { SelectField, Form, Section, useSettingsWrite } from './components.tsx';
 import { policyQuery, providersQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
@@ -97,7 +97,7 @@ const ChoiceRule = <Id extends 'mergeProof' | 'wipLimits'>({
   <div className="rule">
     <span>{texts.policy.names[id]}</span>
     <div className="rule-value">
-      <LabeledSelect
+      <SelectField
         label={texts.policy.names[id]}
         isHidden
         disabled={!mayChange}

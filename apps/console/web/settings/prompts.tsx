@@ -9,7 +9,7 @@ import {
   joinFacts,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   OpenFormButton,
   Section,
@@ -62,7 +62,7 @@ function PromptForm({
   return (
     <Form act={texts.save} isBusy={isBusy} onSubmit={save} onCancel={onClose}>
       <div className="form-row">
-        <LabeledField name={texts.prompts.slug} hint={texts.prompts.slugHint}>
+        <FormField name={texts.prompts.slug} hint={texts.prompts.slugHint}>
           <input
             className="field mono"
             required
@@ -71,8 +71,8 @@ function PromptForm({
             value={slug}
             onChange={({ target }) => setSlug(target.value)}
           />
-        </LabeledField>
-        <LabeledField name={texts.prompts.title}>
+        </FormField>
+        <FormField name={texts.prompts.title}>
           <input
             className="field"
             required
@@ -80,9 +80,9 @@ function PromptForm({
             value={title}
             onChange={({ target }) => setTitle(target.value)}
           />
-        </LabeledField>
+        </FormField>
       </div>
-      <LabeledField name={texts.prompts.body} hint={texts.prompts.bodyHint}>
+      <FormField name={texts.prompts.body} hint={texts.prompts.bodyHint}>
         <textarea
           className="field mono"
           required
@@ -90,7 +90,7 @@ function PromptForm({
           value={body}
           onChange={({ target }) => setBody(target.value)}
         />
-      </LabeledField>
+      </FormField>
     </Form>
   );
 }

@@ -11,7 +11,7 @@ import {
   joinFacts,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   OpenFormButton,
   Section,
@@ -48,7 +48,7 @@ const ProviderInputs = ({
 }) => (
   <>
     <div className="form-row">
-      <LabeledField name={texts.providers.issuer} hint={texts.providers.issuerHint}>
+      <FormField name={texts.providers.issuer} hint={texts.providers.issuerHint}>
         <input
           className="field"
           type="url"
@@ -58,18 +58,18 @@ const ProviderInputs = ({
           value={typed.issuer}
           onChange={({ target }) => set({ issuer: target.value })}
         />
-      </LabeledField>
-      <LabeledField name={texts.name} hint={texts.providers.nameHint}>
+      </FormField>
+      <FormField name={texts.name} hint={texts.providers.nameHint}>
         <input
           className="field"
           maxLength={120}
           value={typed.name}
           onChange={({ target }) => set({ name: target.value })}
         />
-      </LabeledField>
+      </FormField>
     </div>
     <div className="form-row">
-      <LabeledField name={texts.providers.clientId}>
+      <FormField name={texts.providers.clientId}>
         <input
           className="field"
           required
@@ -77,8 +77,8 @@ const ProviderInputs = ({
           value={typed.clientId}
           onChange={({ target }) => set({ clientId: target.value })}
         />
-      </LabeledField>
-      <LabeledField
+      </FormField>
+      <FormField
         name={texts.providers.clientSecret}
         hint={hasSecret ? texts.providers.secretStays : texts.providers.secretHint}
       >
@@ -90,9 +90,9 @@ const ProviderInputs = ({
           value={typed.clientSecret}
           onChange={({ target }) => set({ clientSecret: target.value })}
         />
-      </LabeledField>
+      </FormField>
     </div>
-    <LabeledField name={texts.providers.domains} hint={texts.providers.domainsHint}>
+    <FormField name={texts.providers.domains} hint={texts.providers.domainsHint}>
       <input
         className="field"
         required
@@ -100,7 +100,7 @@ const ProviderInputs = ({
         value={typed.domains}
         onChange={({ target }) => set({ domains: target.value })}
       />
-    </LabeledField>
+    </FormField>
     <label className="switch">
       <input
         type="checkbox"

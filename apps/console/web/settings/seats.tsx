@@ -6,7 +6,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { LoadError, Loading } from '../components/states.tsx';
 import { exactDay } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
-import { LabeledField, Section, useSettingsWrite } from './components.tsx';
+import { FormField, Section, useSettingsWrite } from './components.tsx';
 import { seatsQuery } from './queries.ts';
 
 const money = (amount: number, currency: string): string => {
@@ -63,7 +63,7 @@ function ChangeSeatsForm({ seats }: { readonly seats: number }) {
       }}
     >
       <div className="form-row">
-        <LabeledField name={texts.seats.seats}>
+        <FormField name={texts.seats.seats}>
           <input
             className="field"
             type="number"
@@ -77,7 +77,7 @@ function ChangeSeatsForm({ seats }: { readonly seats: number }) {
               setProration(null);
             }}
           />
-        </LabeledField>
+        </FormField>
       </div>
       {proration !== null && <ProrationPreview proration={proration} />}
       <div className="form-foot">

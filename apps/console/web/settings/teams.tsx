@@ -7,10 +7,10 @@ import { LoadError, Loading } from '../components/states.tsx';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import {
-  LabeledSelect,
+  SelectField,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   OpenFormButton,
   Section,
@@ -31,7 +31,7 @@ function NewTeamForm({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Form act={texts.teams.make} isBusy={isBusy} onSubmit={make} onCancel={onClose}>
-      <LabeledField name={texts.name}>
+      <FormField name={texts.name}>
         <input
           className="field"
           required
@@ -40,7 +40,7 @@ function NewTeamForm({ onClose }: { readonly onClose: () => void }) {
           value={name}
           onChange={({ target }) => setName(target.value)}
         />
-      </LabeledField>
+      </FormField>
     </Form>
   );
 }
@@ -53,7 +53,7 @@ function TeamMemberRow({ one, mayChange }: { readonly one: TeamMember; readonly 
     <ListItem lead={<Avatar name={name} kind="member" />} title={name}>
       {mayChange ? (
         <>
-          <LabeledSelect
+          <SelectField
             label={texts.members.roleOf(name)}
             isHidden
             value={role}
@@ -96,7 +96,7 @@ function TeamMembers({ team, mayChange }: { readonly team: Team; readonly mayCha
       </ul>
       {people.data.length === 0 && <p className="muted">{texts.teams.none}</p>}
       {mayChange && others.length > 0 && (
-        <LabeledSelect<string>
+        <SelectField<string>
           label={texts.teams.addMember}
           isHidden
           value=""

@@ -9,11 +9,11 @@ import { timeAgo, timeUntil } from '../messages/index.ts';
 import { texts } from '../messages/settings.ts';
 import { ConfirmButton } from '../components/ask.tsx';
 import {
-  LabeledSelect,
+  SelectField,
   joinFacts,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   ShownOnce,
   OpenFormButton,
@@ -58,7 +58,7 @@ function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFi
   return (
     <>
       <div className="form-row">
-        <LabeledField name={texts.name}>
+        <FormField name={texts.name}>
           <input
             className="field"
             required
@@ -67,8 +67,8 @@ function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFi
             value={name}
             onChange={({ target }) => set({ name: target.value })}
           />
-        </LabeledField>
-        <LabeledSelect
+        </FormField>
+        <SelectField
           label={texts.tokens.madeFor}
           value={madeFor}
           words={{
@@ -80,7 +80,7 @@ function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFi
         />
       </div>
       {madeFor === newAgent && (
-        <LabeledField name={texts.tokens.agentName}>
+        <FormField name={texts.tokens.agentName}>
           <input
             className="field"
             required
@@ -88,7 +88,7 @@ function OwnerInputs({ typed: { name, madeFor, agentName, days }, set }: TokenFi
             value={agentName}
             onChange={({ target }) => set({ agentName: target.value })}
           />
-        </LabeledField>
+        </FormField>
       )}
     </>
   );
@@ -102,13 +102,13 @@ function AccessInputs({ typed: { madeFor, scope, projectId, days }, set }: Token
   const choices = madeFor === '' ? lifetimesInDays.member : lifetimesInDays.agent;
   return (
     <div className="form-row">
-      <LabeledSelect
+      <SelectField
         label={texts.tokens.scope}
         value={scope}
         words={(isAdmin ? { ...usual, admin } : usual) as Record<GivenScope, string>}
         onChange={(next) => set({ scope: next })}
       />
-      <LabeledSelect
+      <SelectField
         label={texts.tokens.in}
         value={projectId}
         words={{
@@ -117,7 +117,7 @@ function AccessInputs({ typed: { madeFor, scope, projectId, days }, set }: Token
         }}
         onChange={(next) => set({ projectId: next })}
       />
-      <LabeledSelect
+      <SelectField
         label={texts.tokens.days}
         value={days}
         words={Object.fromEntries(choices.map((count) => [String(count), texts.tokens.inDays(count)]))}

@@ -13,7 +13,7 @@ import {
   joinFacts,
   Form,
   ListItem,
-  LabeledField,
+  FormField,
   QueryList,
   ShownOnce,
   OpenFormButton,
@@ -83,7 +83,7 @@ function NewWebhookForm({
     });
   return (
     <Form act={texts.webhooks.make} isBusy={isBusy || chosen.size === 0} onSubmit={make} onCancel={onClose}>
-      <LabeledField name={texts.webhooks.url} hint={texts.webhooks.urlHint}>
+      <FormField name={texts.webhooks.url} hint={texts.webhooks.urlHint}>
         <input
           className="field"
           type="url"
@@ -93,7 +93,7 @@ function NewWebhookForm({
           placeholder="https://"
           onChange={({ target }) => setUrl(target.value)}
         />
-      </LabeledField>
+      </FormField>
       <fieldset className="checks">
         <legend className="label">{texts.webhooks.what}</legend>
         {groupNames.map((one) => (
