@@ -23,7 +23,10 @@ const { machines, home } = house;
 const named = <Value>(name: string): Promise<Value> =>
   readFile(path.join(vectors, `${name}.json`), 'utf8').then((text) => JSON.parse(text) as Value);
 
-/** Runs two cases at a time. Each case starts one or more programs, and the machine may have only two cores. */
+/**
+ * Runs two cases at a time, because each case starts one or more programs, and the machine may have only two
+ * cores.
+ */
 async function forEach<Case>(cases: readonly Case[], work: (one: Case) => Promise<void>): Promise<void> {
   const left = cases.values();
   await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * Tests that of many racing machines only as many win as there are slots. It also tests that the test would
- * notice one winner more.
+ * Tests that of many racing machines exactly as many win as there are slots. A further test shows that one
+ * winner more would be noticed.
  */
 import { type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -12,7 +12,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The time in seconds that each call lets the API wait for events, which is the longest that the API accepts. */
+/** The number of seconds that each call asks the API to wait for events. The API accepts no longer wait. */
 const waitSeconds = 25;
 
 /**

@@ -79,7 +79,10 @@ export function reasonOf(cause: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Reads the delay in seconds from the header `Retry-After`. Returns undefined without a valid one. */
+/**
+ * Reads the delay in seconds from the header `Retry-After`. Returns undefined if the header is missing or
+ * invalid.
+ */
 export function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

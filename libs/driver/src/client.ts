@@ -1,4 +1,4 @@
-/** The client class of our pools: pg's client with a read timeout that bursts count themselves. */
+/** The client class of our pools. It is pg's client with a different read timeout: each burst measures its own. */
 import pg from 'pg';
 import { Burst } from './burst.ts';
 

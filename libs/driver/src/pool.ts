@@ -99,7 +99,8 @@ export function createPool(config: PoolConfig): Pool {
     keepAlive: true,
     options: [
       '-c TimeZone=UTC -c plan_cache_mode=force_generic_plan',
-      // A generic plan may be made while a table is empty, when a sequential scan looks cheapest, and it is kept.
+      // Postgres keeps a generic plan. If it makes the plan while a table is empty, a sequential scan looks
+      // cheapest, so such scans are turned off.
       ...(config.role ? [`-c role=${config.role} -c enable_seqscan=off`] : []),
     ].join(' '),
   });

@@ -83,7 +83,7 @@ describe('reads that share connections', () => {
   it('leave their connections to others once there is none to answer', async () => {
     const pool = poolOf(2);
     await echoes(pool);
-    // A connection is returned shortly after its last answer.
+    // A connection is returned to the pool shortly after its last answer.
     await until(() => Promise.resolve(pool.idleCount === pool.totalCount && pool.waitingCount === 0));
   });
 

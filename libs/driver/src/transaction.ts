@@ -98,7 +98,8 @@ async function transact<Result>(
 ): Promise<Result> {
   const client = await checkOut(pool);
   const postponed: Statement[] = [];
-  // BEGIN and the prologue go out with the first statement, and again with the next one if that could not be sent.
+  // Sends BEGIN and the prologue with the first statement. If sending it fails, sends them again with the
+  // next statement.
   let opening: readonly Statement[] = [plain('begin'), ...prologue];
   const send = async (statements: readonly Statement[]): Promise<StatementResult[]> => {
     const results = await sendBurst(client, [...opening, ...statements]);

@@ -32,7 +32,7 @@ export interface Job<Asked extends AskedBy = AskedBy, Payload = unknown> {
   readonly timeoutSeconds: number;
 }
 
-/** About three hours of attempts with the delays of the relay. */
+/** The usual number of attempts. With the delays of the relay they take about three hours. */
 const usualAttempts = 12;
 
 type Statement<Payload> = Pick<Job<'row', Payload>, 'summary' | 'queue' | 'payload' | 'timeoutSeconds'>;

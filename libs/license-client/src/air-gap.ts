@@ -31,7 +31,8 @@ export interface Granted {
 }
 
 /**
- * An answer that the machine does not have the license. If `isOwn` is false, it does not answer this request.
+ * An answer that the machine does not have the license. If `isOwn` is false, the answer belongs to another
+ * request.
  */
 export interface NotGranted {
   readonly kind: 'refused';

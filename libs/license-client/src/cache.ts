@@ -12,7 +12,7 @@ import { isSystemError } from './system-error.ts';
 export interface Kept {
   /** The license key. Null for a trial, which has no key. */
   readonly licenseKey: string | null;
-  /** Null after a refusal. The machine may not run then until the service allows it. */
+  /** The certificate. Null after a refusal; the program may then not run until the service allows it. */
   readonly certificate: string | null;
   /** True if the slot is leased. In that case the machine may take a slot again without a new request by a person. */
   readonly isLent: boolean;
@@ -76,7 +76,10 @@ async function readWhole<Value>(
   }
 }
 
-/** Returns undefined if nothing is stored or the file is damaged. The license is then activated again. */
+/**
+ * Reads the stored state. Returns undefined if nothing is stored or the file is damaged. The license is then
+ * activated again.
+ */
 export const readKept = (folder: string): Promise<Kept | undefined> => readWhole(fileIn(folder), keptIn);
 
 export const readRequest = (folder: string): Promise<KeptRequest | undefined> =>

@@ -39,7 +39,7 @@ function required(id: string | undefined): string {
   return id;
 }
 
-/** Returns undefined if the system has no id. */
+/** Returns the id that the operating system gives this machine; undefined if it has none. */
 async function idOfSystem(): Promise<string | undefined> {
   switch (process.platform) {
     case 'darwin':

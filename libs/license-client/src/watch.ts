@@ -7,8 +7,8 @@ const afterRefusalSeconds = 60;
 const shortestSeconds = 1;
 
 /**
- * Returns the delay in seconds until the next check: half of the time for which the certificate still holds,
- * which is when it is due for renewal. The delay is at most one day.
+ * Returns the delay in seconds until the next check, at most one day. It is half of the time for which the
+ * certificate is still valid. At that moment the certificate is due for renewal.
  */
 export function nextCheckSeconds(standing: Standing): number {
   if (!standing.mayRun) return Math.max(afterRefusalSeconds, standing.retryAfterSeconds ?? 0);

@@ -30,7 +30,7 @@ describe('a function file', () => {
     text: `create or replace function app.greet() returns text language sql as $$ select '${said}'::text $$`,
     sha256,
   });
-  /** Applies the given function files as this release. The files that Muster has now are not used. */
+  /** Applies the given function files as the given release. Muster's own function files are not used. */
   const apply = async (release: string, ...files: FunctionFile[]): Promise<string | undefined> => {
     await client.query('begin');
     try {
@@ -48,7 +48,7 @@ describe('a function file', () => {
   it('is run when it is new, again when its text changed, and else not', async () => {
     expect(await apply('1.9.0', saying('good morning'))).toBe('good morning');
     expect(await apply('1.9.0', saying('good evening'))).toBe('good evening');
-    // The file has the checksum of the previous text, so it counts as unchanged and does not run.
+    // A file with the checksum of the previous text counts as unchanged and does not run.
     expect(await apply('1.9.0', saying('good night', 'good evening'))).toBe('good evening');
   });
 

@@ -72,7 +72,7 @@ export async function applyFunctions(
   await client.query('update app.function_files set release = $1 where release <> $1', [release]);
 }
 
-/** The requirements of this release, read once. */
+/** The newest migration, the function files and the version of this release. They are read once. */
 let needed: { newest: string | undefined; files: FunctionFile[]; release: string } | undefined;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Tests the copies of accounts on another server: they arrive completely and in order, and an end anywhere
- * applies everywhere.
+ * Tests the copies of accounts on another server. They arrive completely and in order, and a session that
+ * ends on one server ends on all.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -51,8 +51,8 @@ const isHere = (kind: 'passkeys' | 'sessions') =>
 const isChangedHere = sql.part`exists (select from sign_in.unsent u where u.kind = 'passkeys' and u.id = x.id)`;
 
 /**
- * Builds the statements that copy rows to another server. Changes that this server made and has not sent yet
- * are kept. An ended session is not created there.
+ * Builds the statements that copy rows to another server. Changes that the other server made and has not sent
+ * yet are kept. A session that has ended there is not created again.
  */
 const copied: Readonly<Record<Unsent['kind'], (rows: string) => Query<unknown>>> = {
   accounts: (rows) => sql`
@@ -131,8 +131,8 @@ async function send(from: Node, to: Node, most: number, refused: readonly Unsent
         return byKind;
       });
       const own = rows.get('passkeys')?.ids ?? [];
-      // Locks these passkeys. If another transaction is deleting one of them, this waits for the deletion and
-      // then sees it.
+      // Locks these passkeys, which waits for a transaction that is deleting one of them. The next statement
+      // then sees the deletion.
       if (isDown && own.length > 0)
         await db.all(
           sql`select from sign_in.passkeys where id = any (${own}::uuid[]) order by id for update`,

@@ -276,8 +276,8 @@ describe('an agent', () => {
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
       ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
     ];
-    // Imports and webhooks are for people: they decide about records in others' names and about data that
-    // permanently leaves the organization.
+    // Operations of imports and webhooks are for people only. Imports create records in the names of others,
+    // and webhooks send data out of the organization permanently.
     const imports = all.filter(({ namespace }) => namespace === 'imports').map(({ name }) => name);
     const webhooks = all.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
     expect(named('byMemberOnly').sort()).toEqual(

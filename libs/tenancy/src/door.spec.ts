@@ -320,7 +320,8 @@ describe('a transaction', () => {
       await session.writeNow();
       expect((await count(session, 'teams')).count).toBe(0);
     });
-    // Seven sends from before and five more: three portions limited by size, the count, and COMMIT.
+    // The session has sent seven times before and five times here: three portions limited by size, the count,
+    // and COMMIT.
     expect(sent).toHaveBeenCalledTimes(12);
     await pool.end();
   });

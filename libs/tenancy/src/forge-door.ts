@@ -1,4 +1,7 @@
-/** Finds the organization of a forge connection. A delivery from a forge has no token that would name it. */
+/**
+ * Finds the organization of a forge connection. A delivery from a forge has no token that would name the
+ * organization.
+ */
 import { ask, type Pool, sql } from '@muster/driver';
 import { findOnNodes } from '@muster/placement';
 import { type ForgeKind } from '@muster/registry';

@@ -159,7 +159,8 @@ export class Session<Found = Entry> implements Db {
     const { promise, resolve, reject } = Promise.withResolvers<Found>();
     this.entryPromise = promise;
     this.settleEntry = { resolve, reject };
-    // Work that never awaits the entry learns of its failure from the statements that were sent with it.
+    // Work that never awaits the entry learns of a failed check from the statements that were sent with the
+    // check.
     promise.catch(() => undefined);
   }
 
@@ -296,7 +297,8 @@ export class Session<Found = Entry> implements Db {
   private async sendWaiting(): Promise<void> {
     const batch = this.waiting;
     this.waiting = [];
-    // A read repeats the check with every pipeline, since each one is a transaction of its own.
+    // A read repeats the authorization check with every pipeline, since each pipeline is a transaction of its
+    // own.
     const prologue = this.begun && this.wayIn.effect === 'write' ? [] : this.prologue();
     this.begun = true;
     try {

@@ -78,7 +78,8 @@ describe('what is remembered', () => {
     const { orgId, chloe } = people;
     const enter = await rememberer(chloe);
     const first = await enter(2, projectId, 3);
-    // Bypasses the triggers, which is the only way to see that the token is not read.
+    // Bypasses the triggers that begin a new epoch. Only so can the test see that the check does not read the
+    // token again.
     await world.rows(`alter table tokens disable trigger user`);
     try {
       await world.rows('update tokens set revoked_at = now() where member_id = $1', chloe.me.memberId);

@@ -29,10 +29,7 @@ class Rights {
   readonly epoch: string;
   readonly expiresAt: string | null;
   private readonly ranks = new LRUCache<string, number>({ max: mostProjects });
-  /**
-   * The projects in which the token has at least a given rank, by rank. Each value is formatted as a Postgres
-   * array.
-   */
+  /** Maps a rank to the projects in which the token has at least that rank, formatted as a Postgres array. */
   private readonly texts = new Map<number, string>();
 
   constructor(orgRole: OrgRole, epoch: string, expiresAt: string | null) {

@@ -11,8 +11,8 @@ const asServiceRole = { sql: 'set local role muster_app', parameters: [] };
 
 /**
  * Returns SQL that is true unless a row's organization is currently moving to or from this server. Statements
- * over all organizations skip those that move. The list is read once per statement, so that rows keep the
- * order of an index.
+ * over all organizations skip the moving ones. The list of moving organizations is read once per statement,
+ * so that rows keep the order of an index.
  */
 export const isSettled = (orgId: Part): Part =>
   sql.part`${orgId} <> all (array(select c.org_id from app.closed_orgs c))`;

@@ -25,8 +25,8 @@ export function refusedWith({
   leaseSeconds,
 }: Pick<Granted, 'state' | 'leaseSeconds'>): ApiError | undefined {
   if (state === 'active' || state === 'unactivated') return undefined;
-  // If slots are leased, the slot becomes free again. Asking for it is therefore not counted as a guess of
-  // the key.
+  // If slots are leased, the slot becomes free again later. Asking for it is therefore not counted as a guess
+  // of the key.
   return state === 'other_machine' && leaseSeconds !== null ? refusal('slots_taken') : refusals[state]();
 }
 

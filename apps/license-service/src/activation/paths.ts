@@ -66,7 +66,7 @@ export async function release(
     throw refusals[state]();
   }
   reply.header('license-state', 'unactivated').header('license-transfers-left', String(transfersLeft));
-  // Tells until when the machine may still run on its certificate.
+  // This header states until when the machine may still run on its certificate.
   if (offlineUntil !== null) reply.header('license-offline-until', offlineUntil);
   const license = { key, plan, expiresAt: expiresAtOf(ends), machineId, activated: false };
   return { licenseId: id, body: { success: true, license } };

@@ -196,7 +196,7 @@ const changing = <Shape extends z.ZodRawShape>(
 
 const again = 'The same orderRef again changes nothing.';
 
-/** Sets a new end. Repeating the call with the same order changes nothing. */
+/** Sets a new end of the license. Repeating the call with the same order changes nothing. */
 const renewed = ({ db }: Work, id: string, term: PlanTerm, orderRef: string | undefined): Promise<License> =>
   renew(db, { id }, term, orderRef);
 

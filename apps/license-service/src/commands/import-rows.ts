@@ -165,7 +165,10 @@ const problemOf = (error: unknown): string => {
   throw error;
 };
 
-/** Parses a whole file. Throws Refused if it does not have the format. An invalid row is answered with its problem. */
+/**
+ * Parses a whole file. Throws Refused if the text does not have the format. For an invalid row, returns the
+ * problem of the row.
+ */
 export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): Row[] {
   const records = format === 'csv' ? csvRecords(text) : jsonRecords(text);
   if (records.length === 0) throw new Refused('empty', 'the file has no rows');

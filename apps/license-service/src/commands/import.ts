@@ -9,7 +9,10 @@ import { type Context, type LicenseCommand, type Options, productIn, text, withP
 import { readRows, type Row } from './import-rows.ts';
 import { termOf, withTerm } from './term.ts';
 
-/** The rows per transaction. A batch is short, and an operator who stops the import loses only one. */
+/**
+ * The number of rows per transaction. A batch takes a short time, and an operator who stops the import loses
+ * only one batch.
+ */
 const batchSize = 500;
 /** The most rows that are printed for people; --json prints all. */
 const mostShown = 50;

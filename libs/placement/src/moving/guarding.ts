@@ -53,7 +53,7 @@ export async function beginGuarding(
   }
 }
 
-/** Drops the triggers of an organization, even if some or all of them are missing. */
+/** Drops the guard triggers of an organization. It does not matter if some or all of them are missing. */
 export async function endGuarding(client: pg.ClientBase, orgId: string): Promise<void> {
   const { rows } = await client.query<{ trigger: string; place: string }>(
     `select t.tgname as trigger, t.tgrelid::regclass::text as place from pg_trigger t

@@ -203,8 +203,8 @@ async function betweenTwo(
     await moving.after?.('following');
     return await followAndSwitch(moving, replication, from, to);
   } catch (error) {
-    // If the primary server cannot be asked where the organization is, nothing is undone here. The next move
-    // will do that.
+    // If the primary server cannot be asked where the organization is, nothing is undone here. The next
+    // attempt to move undoes it.
     const isThere = await placeOf(moving).then(
       ({ node }) => node === from.name,
       () => false,

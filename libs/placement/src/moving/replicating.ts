@@ -38,8 +38,8 @@ export async function beginReplication(
     `create publication ${word(name)} for table ${filtered.join(', ')}
      with (publish = 'insert, update, delete', publish_via_partition_root = true)`,
   );
-  // The subscription would create the slot in a transaction of its own, and wait for itself if both databases
-  // are on one server.
+  // Creates the slot first. The subscription would create it in a transaction of its own, and would wait for
+  // itself if both databases are on one server.
   await from.query(`select pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
   await to.query(
     `create subscription ${word(name)} connection ${literal(fromUrl)} publication ${word(name)}

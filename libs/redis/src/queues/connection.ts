@@ -65,7 +65,7 @@ export async function awaitRedis(url: string, onError: OnError, signal: AbortSig
         return;
       } catch (error) {
         if (signal.aborted || error instanceof EvictingRedis) throw error;
-        // Reaches this line only for a cluster that is unreachable, because it has no server to ask. A
+        // This error occurs only for a cluster that is unreachable, because it has no server to ask. A
         // command to a single server waits until the server answers.
         onError(error instanceof Error ? error : new Error(String(error)));
         await Promise.race([pause(askAgainMillis), stopped]);

@@ -32,7 +32,7 @@ export interface QueueAddress {
 export interface Enqueued {
   readonly name: JobName;
   readonly ticket: Ticket;
-  /** The trace contexts of the callers that requested it, if tracing is enabled. */
+  /** The trace contexts of the callers that requested the job, if tracing is enabled. */
   readonly traceParents?: readonly string[];
 }
 
@@ -55,8 +55,8 @@ export interface Queues {
   waiting(): Promise<Record<QueueName, number>>;
   counts(): Promise<Record<QueueName, QueueCounts>>;
   /**
-   * Schedules each job to repeat at this interval in seconds, once for all workers, and a canary on each
-   * queue.
+   * Schedules each job to repeat at its interval in seconds, once for all workers. Also schedules a canary
+   * job on each queue.
    */
   keepSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
   /**

@@ -5,7 +5,7 @@
 import { type Queues } from './queues.ts';
 import { type Working } from './work.ts';
 
-/** The duration of four canary intervals. */
+/** The time in milliseconds after which a queue counts as silent. It is as long as four canary intervals. */
 const silenceMillis = 120_000;
 
 /**

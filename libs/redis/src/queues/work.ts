@@ -49,7 +49,10 @@ export interface Working {
    * Date.now().
    */
   lastSign(): number;
-  /** Returns true if all slots are in use. In that case it means nothing that the worker takes no jobs. */
+  /**
+   * Returns true if all slots are in use. A worker without a free slot takes no jobs, so its silence is no
+   * sign of a fault.
+   */
   isBusy(): boolean;
   /**
    * Takes no further jobs, and waits for the running ones. Jobs that do not end in time are dispatched again
@@ -144,8 +147,8 @@ export function work(options: Work): Working {
       patience.catch(() => undefined);
       const closed = await Promise.race([worker.close(), patience]);
       over.abort();
-      // This also closes the worker's blocking connection, which a failed close leaves open. Nothing waits
-      // for it, because between two attempts to reach Redis it never reports that it has closed.
+      // Also closes the worker's blocking connection, which stays open if `close` fails. The result is not
+      // awaited: between two attempts to reach Redis, the connection never reports that it has closed.
       if (closed === 'too long') void worker.disconnect().catch(() => undefined);
       redis.disconnect();
     },

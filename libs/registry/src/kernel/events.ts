@@ -58,7 +58,7 @@ export const events = {
   'comment.reacted': z.object({ commentId: Id, emoji: z.string(), on: z.boolean() }),
   'comment.resolved': z.object({ commentId: Id }),
   'comment.reopened': z.object({ commentId: Id }),
-  // Events of the organization and its people.
+  // Events about the organization and its people.
   'org.updated': changed,
   'org.ownershipTransferred': z.object({ fromMemberId: Id, toMemberId: Id }),
   'org.deleted': z.object({ purgeAfter: z.string() }),
@@ -76,7 +76,7 @@ export const events = {
   'team.memberAdded': z.object({ memberId: Id, role: z.string() }),
   'team.memberRoleChanged': z.object({ memberId: Id, role: z.string() }),
   'team.memberRemoved': z.object({ memberId: Id }),
-  // Events of the access to projects.
+  // Events about access to projects.
   'project.memberAdded': z.object({ memberId: Id, role: z.string() }),
   'project.memberRemoved': z.object({ memberId: Id }),
   'project.teamAssigned': z.object({ teamId: Id, role: z.string() }),
@@ -113,7 +113,7 @@ export const events = {
   'import.stored': z.object({ created: z.int(), updated: z.int() }),
   'import.finished': z.object({ blockers: z.int() }),
   'import.reverted': z.object({ removed: z.int() }),
-  // Events of broadcasts, seats, points and forges.
+  // Events about broadcasts, seats, points and forges.
   'broadcast.posted': z.object({ level: z.string(), teamId: Id.nullable() }),
   'seats.changed': z.object({ from: z.int(), to: z.int() }),
   'points.cleared': z.object({ memberId: Id.nullable() }),
@@ -186,8 +186,8 @@ export const events = {
   'agent.retired': z.object({ memberId: Id }),
   'agent.published': z.object({ slug: z.string(), version: z.string() }),
   'agent.deleted': z.object({ slug: z.string(), version: z.string().nullable() }),
-  // Events of a lease on a story's execution, on a group's execution, or on a group's coordination. A group's
-  // coordination has no execution.
+  // Events about a lease on a story's execution, on a group's execution, or on a group's coordination. A
+  // group's coordination has no execution.
   'lease.expired': z.object({
     unitType: z.enum(['story', 'delivery_group', 'coordination']),
     executionId: Id.nullable(),

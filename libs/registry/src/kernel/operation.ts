@@ -151,7 +151,7 @@ const isOpenRead = (access: Access, effect: Effect): boolean =>
   effect === 'read' &&
   (access.kind === 'self' || (access.kind === 'org' && orgRank(access.role) < orgRank('admin')));
 
-/** Defines an operation. Everything that follows from the statement is computed here once, at start-up. */
+/** Defines an operation. Everything that can be derived from the definition is computed here once, at start-up. */
 export function operation<
   const Name extends string,
   const E extends Effect,

@@ -230,7 +230,7 @@ export const Day = z
  * an edit conditional.
  */
 export const Version = z.int().min(1).max(2_147_483_647);
-/** The last fields of every record. */
+/** The fields that every record has at its end. */
 export const stamps = { createdAt: Time, updatedAt: Time, version: Version };
 
 export const ExpectedVersion = Version.optional().meta({

@@ -14,7 +14,7 @@ const held = { groupId: group, leaseToken: 'lse_1_000000000000000000000000000000
 const TheGroup = z.object({ group: Group });
 const GroupAndSignals = z.object({ group: Group, signals: z.array(Signal) });
 
-/** The refusals that every operation can have which the holder of a group's coordination lease calls. */
+/** The refusals that any operation for the holder of a group's coordination lease can have. */
 const holderRefusals = ['stale_lease', 'archived'] as const;
 
 export const deliveryGroups = {

@@ -17,7 +17,7 @@ const LeftOut = z.object({ externalId: z.string(), blockedBy: z.string(), reason
 const Kept = z.object({ externalId: z.string(), storyId: Id, key: z.string() });
 
 /**
- * The access rule of all these operations. Only people may import, because imported records carry the names
+ * The access rule of the import operations. Only people may import, because imported records carry the names
  * of others.
  */
 const byLeads = { access: project('lead'), byMemberOnly: true, surfaces: notAsTool } as const;

@@ -15,8 +15,8 @@ import {
 } from '../records/webhook.ts';
 
 /**
- * The access rule of all these operations. Only people may call them: a lead of the endpoint's project, or an
- * admin for an endpoint of the organization.
+ * The access rule of the webhook operations. Only people may call them: a lead of the endpoint's project, or
+ * an admin for an endpoint of the organization.
  */
 const byLeads = {
   access: org('member', 'projectLead', 'admin'),

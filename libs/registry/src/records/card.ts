@@ -6,7 +6,7 @@ import { Actor, MemberRef } from './member.ts';
 import { StorySummary } from './story.ts';
 import { Time } from '../kernel/values.ts';
 
-/** The limit of counts on a card. */
+/** The largest count that a card shows. */
 export const mostCounted = 100;
 
 const Count = z.int().min(0).max(mostCounted);

@@ -20,7 +20,7 @@ export const importStates = ['open', 'finished', 'reverted'] as const;
 export const importOutcomes = ['created', 'updated', 'unchanged', 'kept', 'refused'] as const;
 export type ImportOutcome = (typeof importOutcomes)[number];
 
-/** The maximum number of items in one put of an import. The next constant limits the comments of an item. */
+/** The maximum number of items in one put of an import. `mostItemComments` limits the comments of an item. */
 export const mostImportItems = 200;
 const mostItemComments = 500;
 

@@ -26,7 +26,7 @@ export const mergeCounts = (policy: ProofPolicy, trust: Trust): boolean =>
   trust === 'verified' || !needsVerifiedMerge(policy);
 
 /**
- * Returns the caller's report of code without what does not count for verdicts. If the forge must prove a
+ * Returns the caller's report of code with only the facts that count for verdicts. If the forge must prove a
  * merge, a caller's diff hash is no proof of unchanged code. The head commit decides in that case.
  */
 export const codeThatCounts = <Said extends { readonly diffHash?: string | null | undefined }>(

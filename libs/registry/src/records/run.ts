@@ -20,7 +20,7 @@ export type RunEventKind = z.infer<typeof RunEventKind>;
 export const finalRunStates = ['completed', 'failed', 'canceled'] as const;
 export type FinalRunState = (typeof finalRunStates)[number];
 export const runStates = ['running', 'waiting', ...finalRunStates] as const;
-/** The state by the run's own events. Readers of agents.listActive detect stalled runs. */
+/** The state of a run according to its own events. Only agents.listActive determines whether a run is stalled. */
 export const RunState = z.enum(runStates);
 export type RunState = z.infer<typeof RunState>;
 
