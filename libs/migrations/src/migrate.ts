@@ -116,7 +116,7 @@ async function applyMissing(
     name,
     text: readFileSync(path.join(folder, `${name}.sql`), 'utf8'),
   }));
-  // No service uses a new database yet.
+  // True if services may be using the database. No service uses one without any applied migration.
   const isAtWork = books.present.length > 0;
   const steps = stepsOf(missing);
   for (const [nth, step] of steps.entries()) {

@@ -128,7 +128,7 @@ export interface Example {
   readonly code: string;
 }
 
-/** The length in characters from which a body gets lines of its own. */
+/** The number of characters in a line of an example. A longer command or body is split into several lines. */
 const mostColumns = 60;
 
 /** Formats the words of a command line. If they do not fit on one line, each flag starts a new line. */

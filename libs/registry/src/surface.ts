@@ -21,7 +21,7 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
 }
 
-/** Converts a zod schema to JSON Schema. The result is complete; the type names only some of its parts. */
+/** Converts a zod schema to JSON Schema. The result has all keywords, although the type Schema declares only some. */
 export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): Schema =>
   z.toJSONSchema(schema, { io }) as Schema;
 

@@ -64,7 +64,10 @@ async function planOf(
   return { plan: made, isNewPlan: true };
 }
 
-/** Locks an order of a product until the end of the transaction. The shared lock waits for imports, which may have any order. */
+/**
+ * Locks an order of a product until the end of the transaction. Also takes the import lock as a shared lock, and so
+ * waits for a running import, which may contain any order.
+ */
 const lockOrder = (product: string, orderRef: string) =>
   sql`select pg_advisory_xact_lock_shared(${locks.import}),
     /*guard: calls for one order wait*/pg_advisory_xact_lock(${locks.order}, hashtext(${`${product} ${orderRef}`}))/*end*/`;
