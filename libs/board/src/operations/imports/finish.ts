@@ -5,7 +5,7 @@ import { findWaits, findWanted, insertWaits } from '../../data/import-waits.ts';
 import { aboutImport, imports, toImport } from '../../data/imports.ts';
 import { addWaits } from '../../rules/import-merge.ts';
 
-/** The maximum number of unresolved dependencies in the answer. Nobody would read a longer list. */
+/** The maximum number of unresolved dependencies in the answer. No one would read a longer list. */
 const mostNamed = 200;
 
 export const finish = handle(registry.imports.finish, async ({ targetId, db, access, emit, refuse }) => {

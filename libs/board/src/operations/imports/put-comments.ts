@@ -138,7 +138,7 @@ function isElsewhere({ there }: Put, { storyId, isNew }: Wanted, known: ItemRow)
 }
 
 /**
- * Updates a comment if its text changed in the source and nobody changed the comment here since the last
+ * Updates a comment if its text changed in the source and no one changed the comment here since the last
  * import.
  */
 function update(put: Put, wanted: Wanted, known: ItemRow): void {

@@ -5,7 +5,7 @@ import { openImportBoard } from '../../data/import-board.ts';
 import { lockMadeStories, removeStories } from '../../data/import-undo.ts';
 import { aboutImport, imports, toImport } from '../../data/imports.ts';
 
-/** The maximum number of kept stories in the answer. Nobody would read a longer list. */
+/** The maximum number of kept stories in the answer. No one would read a longer list. */
 const mostNamed = 200;
 
 export const undo = handle(registry.imports.undo, async ({ targetId, db, access, emit }) => {
