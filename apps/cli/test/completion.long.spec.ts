@@ -80,7 +80,8 @@ describe('in fish', () => {
 describe('in zsh', () => {
   const zsh = programOf('zsh');
   (zsh === undefined ? it.skip : it).each(cases)('muster %j is completed', async (typed, offered) => {
-    // The replaced shell functions print the candidates instead of showing them.
+    // The script replaces zsh's completion functions with functions that print the candidates to standard
+    // output.
     const script = `compdef() { : }; source ${path.join(folder, 'zsh')}
       _describe() { print -l -- \${(P)\${@[-1]}} }; compadd() { print -l -- \${(P)\${@[-1]}} }; _files() { : }
       words=(muster "$@"); CURRENT=$#words; PREFIX=$words[-1]; _muster`;

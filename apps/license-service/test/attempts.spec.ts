@@ -78,7 +78,7 @@ describe.each(conditions)('while Redis is %s', (word, begin, end) => {
     expect(await statusesOf(30, () => service.check(key, 'rightful', from('203.0.113.1')))).toEqual(
       times(30, 200),
     );
-    // Only the machine that holds the license is exempt from the limit.
+    // The limit still applies to machines that do not hold the license.
     expect((await guess(100)).status).toBe(429);
   });
 

@@ -18,7 +18,7 @@ const Verdict = z.object({
   toMemberId: z.string().optional(),
   toAgentId: z.string().optional(),
 });
-/** The planned or actual end of a run. */
+/** The planned or actual outcome of a run: its kind, a summary, and the recipient of a handoff. */
 export type Verdict = z.infer<typeof Verdict>;
 
 const Work = z.object({
@@ -134,7 +134,10 @@ async function readEntry(folder: string): Promise<Entry | undefined> {
 
 const owners = /^owner-(\d+)$/;
 
-/** Returns the number of the entry's newest owner, and whether the owner's process lives. */
+/**
+ * Returns the number of the entry's latest owner (0 if it has had no owner), and whether the owner's process
+ * is still alive.
+ */
 async function lookForOwner(folder: string): Promise<{ generation: number; isLiving: boolean }> {
   const names = await readdir(folder).catch(() => []);
   const generation = Math.max(0, ...names.map((name) => Number(owners.exec(name)?.[1] ?? 0)));

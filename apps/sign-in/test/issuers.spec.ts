@@ -371,7 +371,7 @@ describe('an organization that lets in only who came by its issuer', () => {
     expect((await browser.open(at)).text).toContain('Continue with Acme Login');
     await signInAt(subject, browser);
     expect((await call()).status).toBe(200);
-    // The owner may enter without further proof.
+    // The owner is not subject to this rule, and may still call without signing in through the issuer.
     expect((await named.owner.call(named.orgId, 'session.identity')).status).toBe(200);
   });
 

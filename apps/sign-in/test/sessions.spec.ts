@@ -1,4 +1,4 @@
-/** Sessions: access to organizations, accepted requests, and how they end. */
+/** Tests sessions: the organizations that a session may access, the requests that it may make, and its end. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { type Browser, useInstallation } from './installation.ts';

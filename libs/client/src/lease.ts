@@ -12,7 +12,7 @@ type ParamsOf<Name extends keyof Operations> = Omit<
 export type LeaseTarget = InputOf<Operations['acquire']>;
 
 export interface LeaseOptions {
-  /** Receives each signal once, including those that arrive between the holder's own calls. */
+  /** Called once for each signal, including signals that arrive while the holder makes no calls. */
   readonly onSignal?: (signal: Signal) => void;
 }
 

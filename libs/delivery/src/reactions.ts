@@ -81,8 +81,8 @@ const appendSignals = (actor: Actor, domainEvents: readonly DomainEvent[]) =>
      )}`;
 
 /**
- * Returns SQL for the oldest other open question about the stories of `e` that the holding agent asked under
- * its lease; null if there is none.
+ * Returns a SQL expression for the id of the oldest other open question that the lease holder asked about the
+ * stories of execution `e` since the lease was granted. The value is null if there is none.
  */
 const otherQuestion = (answered: Part): Part => sql.part`(select c.id from leases l
   join comments c on ${of('c')} and c.author_member_id = l.member_id and c.author ->> 'agentId' = l.agent_id::text

@@ -95,7 +95,10 @@ class SharedConnection implements Carrier {
     this.client.query(burst);
   }
 
-  /** Finishes the first read. An error of Postgres fails only its burst; any other error breaks the connection. */
+  /**
+   * Finishes the first read of the queue. A database error fails only that read; any other error breaks the
+   * connection.
+   */
   answered(fault: Error | null): void {
     if (fault === null || fault instanceof pg.DatabaseError) this.finish();
     else this.break(fault);

@@ -33,7 +33,7 @@ export const giteaPull = (action: string, more: object = {}) => ({
   repository,
 });
 
-/** Creates a review as the API answers it. A webhook contains only its type and text. */
+/** Creates a review as Gitea's API returns it. In Gitea's webhooks, a review contains only a type and a text. */
 export const giteaReview = (id: number, state: string, more: object = {}) => ({
   id,
   user: { id: 5, login: 'ben', email: '' },

@@ -30,9 +30,9 @@ const isSwitchedOn = async (db: Db): Promise<boolean> => {
 };
 
 /**
- * Counts the activity since the last count in the given transaction, and adds an outbox row for the rest. A
- * row lock serializes the counts, and each count continues after the previous one. The ledger ignores entries
- * that it already has. Concurrent and repeated runs therefore count nothing twice.
+ * Counts points for a batch of activity since the previous run, within the given transaction. If activity
+ * remains, adds an outbox row that starts the next run. A row lock makes concurrent runs wait for each other.
+ * The ledger ignores entries that it already has, so no run counts anything twice.
  */
 export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
   const [state, isOn, occurrences, resets] = await Promise.all([

@@ -4,7 +4,7 @@ import { type EventKind } from '@muster/registry';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type Synced, syncJob, syncPoints } from '../src/sync-points.ts';
 
-/** The part of a spec's test world that is needed here. */
+/** The part of a spec's test world that this file uses. */
 interface World {
   readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   readonly database: { readonly owner: Pool };

@@ -26,7 +26,7 @@ export type Place = { readonly column: string } | { readonly status: StoryStatus
 /** The columns of the target board. Undefined if the board is not known. */
 export type Columns = readonly { readonly name: string; readonly status: ColumnStatus }[] | undefined;
 
-/** A status of the file that needs a column. */
+/** A status in the imported file that has to be mapped to a column of the board. */
 export interface FileStatus {
   readonly name: string;
   /** The status that the tracker itself specifies. */

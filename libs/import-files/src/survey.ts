@@ -13,7 +13,7 @@ export interface StatusPlace {
   readonly place: Place | undefined;
 }
 
-/** A person whom the file identifies by name only. The address is undefined if none was given for them. */
+/** A person whom the file identifies by name. `email` is undefined if the file contains no address of this person. */
 export interface NamedPerson {
   readonly name: string;
   /** The number of times that the file mentions the person as an assignee or as the author of a comment. */

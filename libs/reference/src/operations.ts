@@ -139,7 +139,7 @@ export function commandLines(words: readonly string[], most = mostColumns): stri
   const parts: string[] = [];
   for (const [at, word] of typed.entries()) {
     const last = parts.at(-1) ?? '';
-    // Keeps the value of a flag on the flag's line, whatever the value's length.
+    // A flag and its value stay on the same line, even if the value is too long for the line.
     const isValue = typed[at - 1]?.startsWith('--') === true;
     const fits = isValue || last.length + word.length < most - ' \\'.length - 2;
     if (word.startsWith('--') || parts.length === 0 || !fits) parts.push(word);

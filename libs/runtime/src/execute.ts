@@ -269,7 +269,8 @@ async function transact(
   }
   const json = JSON.stringify(result);
   if ((await archived) === true) throw refusal('archived');
-  // 7. The stored response, the reactions to the events, and the trail are pipelined with COMMIT.
+  // 7. The writes of the stored response, the reactions to events and the audit entry are pipelined with
+  // COMMIT.
   if (key !== null)
     session.later(
       keepAnswer(caller, operation, key.value, admitted.params, withoutSecret(operation, result)),

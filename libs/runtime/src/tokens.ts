@@ -101,7 +101,7 @@ export interface Authenticator {
     orgId: string,
     around?: AroundLookUp,
   ) => Promise<AuthenticatedToken>;
-  /** Writes the pending uses and stops. */
+  /** Stores the times of use that are not yet in the database, and stops the timer that stores them. */
   readonly close: () => Promise<void>;
 }
 

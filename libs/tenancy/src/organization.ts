@@ -68,7 +68,7 @@ export interface Entry {
   readonly orgRole: OrgRole;
   /** The id of the target, even if the call named it by its key; null without a target. */
   readonly targetId: string | null;
-  /** The project of the target; null without one. */
+  /** The project of the call's target; null if the call has no target or the target belongs to no project. */
   readonly projectId: string | null;
 }
 

@@ -20,7 +20,10 @@ export interface RightsRow {
   readonly project_rank: number | null;
 }
 
-/** The maximum number of cached projects per token. Each of them is sent with a call. */
+/**
+ * The maximum number of cached projects per token. It is limited because each call sends the ids of the
+ * cached projects to Postgres.
+ */
 const mostProjects = 32;
 
 /** The rights of a token within one epoch. */

@@ -66,8 +66,8 @@ export interface World {
     ...calls: (() => Promise<Result>)[]
   ): Promise<PromiseSettledResult<Result>[]>;
   /**
-   * Waits until this number of database sessions wait for a lock. It is for specs that hold the lock
-   * themselves.
+   * Waits until this number of database sessions wait for a lock. Use it in specs that hold that lock in a
+   * transaction of their own.
    */
   waiting(count: number): Promise<void>;
 }

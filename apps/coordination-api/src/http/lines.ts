@@ -53,8 +53,8 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
   const shares = createShares(inLineAtOnce, 'wait for their turn', 'too_many_waiting');
   const inFairLines = createConcurrencyLimiter(placesAtOnce * 4);
   /**
-   * Limits the waiting calls of a member to the number of concurrent requests. Further ones are refused, so
-   * that no response takes too long.
+   * Limits how many calls of a member and of an organization may wait in a queue at the same time. Further
+   * calls are refused, so that no response takes too long.
    */
   const enterFairLine = ({ memberId, orgId }: Identity): (() => void) => {
     const admission = inFairLines.enter([

@@ -84,8 +84,8 @@ const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', gran
     on conflict (license_id, day, outcome)
       do update set count = license_denials.count + 1, last_at = excluded.last_at)`;
 
-// A check waits for no lock, so this statement reads the slots directly. Reading them with the function costs
-// twice as much.
+// SQL that checks a license without waiting for locks. It reads the slots with a subquery, because the
+// function `slots_of` would make it twice as expensive.
 const checking = `
   select id, plan, used, machine_limit as "machineLimit", lease_seconds as "leaseSeconds", ${verdict}
   from licenses.licenses l cross join lateral (

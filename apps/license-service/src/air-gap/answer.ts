@@ -68,7 +68,10 @@ async function activate(
   return [product, { kind: 'granted', key: parsed.key, licenseId: granted.id, offlineUntil, certificate }];
 }
 
-/** Answers a request within a transaction of the operators. A refusal is also signed, and it is counted like online. */
+/**
+ * Answers the activation request of an offline machine, within an operator's transaction. A refusal is also
+ * signed and is counted like a refusal of an online request.
+ */
 export async function answerRequest(
   db: Db,
   opened: Opened,

@@ -1,7 +1,7 @@
 /**
  * Sends progress notifications during a long call, if the client asked for them with `progressToken`. The
- * first notification turns the response into an event stream; a call that ends before it gets a plain JSON
- * body.
+ * first notification turns the HTTP response into an event stream. A call that ends before its first
+ * notification gets a plain JSON body.
  */
 import { PassThrough } from 'node:stream';
 import { type JSONRPCRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';

@@ -70,7 +70,7 @@ export class Heard extends Error {
 type Step = (operation: Operation, params: Answer) => Promise<Answer>;
 
 export interface Steps {
-  /** Reads, or performs a write that an error need not report. */
+  /** Calls an operation. If a later step fails, the error does not include the result of this call. */
   readonly look: Step;
   /** Like `look`, but returns the whole result. Use it for values that later steps read or write again. */
   readonly lookWhole: Step;

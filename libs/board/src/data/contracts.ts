@@ -60,7 +60,7 @@ export const toContract = (row: ContractRow): Contract => ({
   createdAt: row.created_at,
 });
 
-/** Returns the contract as an event subject. */
+/** Returns the contract in the form in which an event names its subject. */
 export const aboutContract = (contract: Pick<ContractRow, 'contract_id' | 'slug' | 'project_id'>): Subject =>
   subjectOf('contract', { ...contract, id: contract.contract_id }, contract.slug, contract.slug);
 

@@ -25,7 +25,7 @@ interface HealthRow {
 }
 
 const counted = sql.part`array['story.statusChanged', 'execution.observed', 'lease.expired', 'comment.resolved']`;
-/** The observed facts that return submitted work for changes. */
+/** The kinds of observed facts that send submitted work back to its holder for changes. */
 const sendsBack = sql.part`array['checks_failed', 'changes_requested', 'merge_conflict', 'pr_closed']`;
 /**
  * The kinds of stream events that are steps of the work on a story. Signals to the lease holder are not

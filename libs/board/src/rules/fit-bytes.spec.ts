@@ -95,7 +95,7 @@ describe('fitBytes', () => {
           const isNamed = truncated.includes(name);
           expect(isNamed).toBe(before.includes(name) || fitted[name] !== whole[name]);
         }
-        // The cut of the text is used only after the list of items is empty.
+        // The text may only be shortened after all items have been removed from the list.
         if (fitted.text !== whole.text) expect(fitted.items ?? []).toEqual([]);
         expect(fitBytes<Sections>(whole, before, cuts, maxBytes)).toEqual({ sections: fitted, truncated });
       }),

@@ -151,7 +151,10 @@ export interface MergeProof {
   readonly unmerged: Readonly<Record<Trust, readonly string[]>>;
 }
 
-/** Reads if a merge of the group, or of each of its stories, was observed, and with which trust. */
+/**
+ * Reads whether a merge of the group or merges of all its stories were observed, and whether these
+ * observations were reported or verified.
+ */
 export async function getMergeProof(db: Db, groupId: string): Promise<MergeProof> {
   const row = await db.one(
     sql<{

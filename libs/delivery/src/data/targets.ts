@@ -24,7 +24,7 @@ const groupSql = sql.part`select s.id, s.project_id as "projectId", null as key,
 
 const lockOf = {
   none: sql.empty,
-  /** Keeps a story from being moved. */
+  /** Locks the story's row against updates, so that the story cannot be moved until the transaction ends. */
   story: sql.part`/*guard: the story of an acquire is held*/for share of s/*end*/`,
   delivery_group: sql.part`for update of s`,
 };

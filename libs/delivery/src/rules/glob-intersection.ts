@@ -101,8 +101,8 @@ function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | und
           // Classes of many ranges take longer to intersect.
           effort.spend(1 + Math.trunc((stepA.of.length + stepB.of.length) / 8));
           const both = intersect(stepA.of, stepB.of);
-          // A dot may complete `.` or `..`, which are not valid, where another character of the set completes
-          // a valid name. The search therefore tries a dot and another character.
+          // A dot could complete the invalid names `.` or `..`, where another character that both classes
+          // contain completes a valid name. The search therefore tries a dot and another character.
           const char = sample(both.flatMap(withoutDot));
           if (char !== undefined) reach({ a: stepA.to, b: stepB.to, read: aName }, char);
           if (both.some(([from, to]) => from <= dot && dot <= to))

@@ -5,8 +5,9 @@ import { branchOfWork, storyNumbersIn } from '../rules/keys.ts';
 import { type LinkedRepository } from './repositories.ts';
 
 /**
- * The ways to find the execution of a fact, most reliable first. A match by a story's key only links, because
- * branches of other work may contain the key too.
+ * The ways to identify the execution that a fact is about, most reliable first. If only a story's key
+ * matches, the fact only links the pull request to the execution, because branches of other work may contain
+ * the key too.
  */
 export const ways = ['trailer', 'branchOfWork', 'handedIn', 'branch', 'storyKey'] as const;
 export type Way = (typeof ways)[number];

@@ -81,6 +81,9 @@ function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDeli
   };
 }
 
-/** Converts an answer. Throws a ZodError if it does not match the forge's documentation. */
+/**
+ * Converts a forge API's answer about a pull request to a delivery. Throws a ZodError if the answer does not
+ * match the forge's documentation.
+ */
 export const asDelivered = (kind: ForgeKind, payload: unknown, repository: NamedRepository): AsDelivered =>
   kind === 'gitlab' ? mergeAsDelivered(payload, repository) : pullAsDelivered(payload);

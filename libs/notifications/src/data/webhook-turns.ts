@@ -182,7 +182,7 @@ export function walkOn(db: Db, w: HeldWebhook): Promise<Walked> {
 
 type EventRow = RowOf<typeof activityItems>;
 
-/** A pending delivery with its event. For a test, the columns of the event are null. */
+/** A pending delivery with the columns of its event. A test delivery has no event, so these columns are null. */
 export type ReadyRow = {
   readonly delivery_id: string;
   readonly webhook_id: string;

@@ -27,7 +27,10 @@ export async function getPolicy(db: Db): Promise<PolicyRecord> {
 export const isRepositoryLinked = async (db: Db): Promise<boolean> =>
   (await db.one(sql<{ isLinked: boolean }>`select ${hasLinkedRepository} as "isLinked"`)).isLinked;
 
-/** Writes the stored policy of a locked organization. */
+/**
+ * Returns the statement that stores the policy of the current organization. The caller must hold the lock on
+ * the organization's row.
+ */
 export const setPolicy = (policy: StoredPolicy, version: number): Query<unknown> =>
   sql`update orgs set policy = ${policy}, policy_version = ${version} where id = ${organization}`;
 

@@ -131,8 +131,8 @@ export const countLiveTokens = async (db: Db, memberId: Part, enough: number): P
 const made = sql.part`t.kind = 'api'`;
 
 /**
- * Restricts a query to the tokens that the caller may manage. A token bound to projects reaches only tokens
- * bound to the same or fewer projects.
+ * Returns a SQL condition for the tokens `t` that the caller may manage. A caller whose token is bound to
+ * projects may manage only tokens that are bound to no other projects.
  */
 function reached(caller: Caller): Part {
   const own = sql.part`${made} and ${reachedBy(caller, 't')}`;

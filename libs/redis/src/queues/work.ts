@@ -100,7 +100,8 @@ export function work(options: Work): Working {
 
   const runJob = async ({ name, data, opts }: Job<unknown>): Promise<void> => {
     lastSign = Date.now();
-    // The name belongs to a newer release, which has its own workers for it.
+    // Skips the canary job, and jobs with a name that this release does not know. An unknown name belongs to
+    // a newer release, which has its own workers for it.
     if (name === canary || !isJobName(name)) return;
     running += 1;
     try {

@@ -9,8 +9,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Lists the parameters that may be given without a flag, in this order: required ones with a single value. An
- * example is `muster stories update-status WEB-1 done`.
+ * Lists the parameters that a command line may contain without a flag, in their order: the required ones with
+ * a single value. An example is `muster stories update-status WEB-1 done`.
  */
 export const positionalsOf = (flags: readonly Flag[]): Flag[] =>
   flags.filter(

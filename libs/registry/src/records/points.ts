@@ -50,7 +50,7 @@ export const LeaderboardEntry = z
   .meta({ id: 'LeaderboardEntry' });
 export type LeaderboardEntry = z.infer<typeof LeaderboardEntry>;
 
-/** The progress of the last requested count of points. */
+/** The progress of the points update that was requested last. */
 export const PointsSync = z.object({
   jobId: Id.nullable().describe('null: nothing was ever asked for'),
   state: z.enum(['queued', 'running', 'done']),

@@ -347,9 +347,9 @@ describe('stories.updateStatus', () => {
         'update board_columns set story_count = story_count + 1 where id = $1 returning pg_backend_pid() as pid',
         [ready],
       );
-      // Another member moves the story to ready. Ana moves the story to in_progress and waits for its old
-      // column, backlog. Triggers are off, because they would update the count of ready, whose row the
-      // bystander has updated and holds.
+      // The mover's transaction moves the story to ready. Ana then moves the story to in_progress and waits
+      // for the row of its old column, backlog. The mover disables triggers, because they would update the
+      // story count of ready, whose row the bystander has locked.
       await mover.query('begin; set local session_replication_role = replica');
       await mover.query(`update stories set column_id = $2, status = 'ready', rank = 'z' where id = $1`, [
         story.id,

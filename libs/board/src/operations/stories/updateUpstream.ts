@@ -10,7 +10,8 @@ export const updateUpstream = handle(
     if (changedFields({ upstream: story.upstream }, { upstream }).length === 0)
       return { story: toStory(story) };
     const changed = stories.save(db, story, { upstream }, at);
-    // The unique index refuses a second story with the same upstream: already_exists.
+    // If another story has this upstream, the write above violates a unique index and the call fails with
+    // already_exists.
     emit('story.upstreamUpdated', aboutStory(story), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,
