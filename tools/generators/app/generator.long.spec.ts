@@ -18,7 +18,7 @@ let workspace: TrialWorkspace;
 /** The files in which an app must be listed, or that the specs compare with it. */
 const whole = [
   ...['CODEOWNERS', 'Dockerfile', '.dockerignore', '.env.example', '.node-version', 'docker-compose.yml'],
-  ...['apps', 'libs', 'docs/guides', 'tools/deploy'],
+  ...['.github', 'apps', 'libs', 'docs/guides', 'tools/deploy'],
 ];
 
 const generate = (name: string, owner: string): Promise<Outcome> =>
@@ -63,8 +63,15 @@ it('starts on its own port, and is ready', async () => {
 
 it.each([
   ['apps/report-sender', []],
-  // These specs check its image, its compose service and its manifests.
-  ['tools/deploy', ['tools/deploy/(compose|dockerfile|kubernetes).spec', '-t', 'report-sender|every app']],
+  // These specs check its image, its release, its compose service and its manifests.
+  [
+    'tools/deploy',
+    [
+      'tools/deploy/(compose|dockerfile|kubernetes|workflows).spec',
+      '-t',
+      'report-sender|every app|each program',
+    ],
+  ],
 ])(
   'passes the specs of %s',
   async (folder, which) => {

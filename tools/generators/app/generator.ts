@@ -29,12 +29,13 @@ export default async function app(tree: Tree, options: AppOptions): Promise<void
   const port = modelPort - portsOfApps[model].offset + offset;
 
   const versions = versionsOf(tree);
-  for (const [file, text] of Object.entries(sourcesOf(name, port, metricsPortOf(port), versions)))
+  for (const [file, text] of Object.entries(sourcesOf(options, port, metricsPortOf(port), versions)))
     tree.write(`apps/${name}/${file}`, text);
   nameInLockfile(tree, name, versions);
   addPort(tree, name, offset);
   addOwner(tree, options);
   addImage(tree, options, port);
+  addToRelease(tree, name);
   addToCompose(tree, name, port);
   addManifests(tree, name, port);
   await formatFiles(tree);
@@ -109,6 +110,10 @@ COPY --from=build-${name} /work/dist/apps/${name} ./
 
 `,
   );
+}
+
+function addToRelease(tree: Tree, name: string): void {
+  insert(tree, '.github/workflows/release.yml', '          - cli\n', `          - ${name}\n`);
 }
 
 function addToCompose(tree: Tree, name: string, port: number): void {

@@ -1,6 +1,8 @@
+import { type AppOptions } from './generator.ts';
+
 /** Returns the source files of a new app, by path. */
 export function sourcesOf(
-  name: string,
+  { name, description }: Pick<AppOptions, 'name' | 'description'>,
   port: number,
   metricsPort: number,
   dependencies: Readonly<Record<string, string>>,
@@ -19,13 +21,19 @@ export function sourcesOf(
         targets: { build: {}, serve: {}, typecheck: {}, lint: {}, test: {} },
       },
     }),
+    'README.md': `# apps/${name}
+
+${description}.
+
+**Start reading** at \`src/app.ts\`.
+`,
     'tsconfig.json': '{ "extends": "../../tsconfig.base.json", "include": ["src", "test"] }\n',
-    'src/config.ts': `/** What ${name} takes from its environment. */
+    'src/config.ts': `/** Reads the configuration of ${name} from its environment. */
 import { commonEnvironment, parseEnvironment } from '@muster/http';
 
 export const environment = {
   ...commonEnvironment,
-  /** Where it listens. */
+  /** The port that it listens on. */
   PORT: commonEnvironment.PORT.default(${port}),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(${metricsPort}),
 };
@@ -44,7 +52,7 @@ export const ${create} = (logger: Logger): Service =>
   createService({
     name: '${name}',
     logger,
-    // What it stands on.
+    // The dependencies that /readyz checks.
     checks: [],
     mostInFlight,
     trustProxy: false,

@@ -158,9 +158,11 @@ describe('generated operations', () => {
   );
 
   it('come with what is to be done next', () => {
-    for (const [index, [name, , lib]] of places.entries()) {
-      expect(said[index]).toContain(`what ${name} is to take, do and refuse`);
-      expect(said[index]).toContain(`npx nx test ${path.basename(lib)},`);
+    for (const [index, [name, , lib, file]] of places.entries()) {
+      expect(said[index]).toContain(`refusals and keywords of ${name}`);
+      expect(said[index]).toContain(
+        `npx nx test ${path.basename(lib)} -- ${file.split('/').slice(-2).join('/')}`,
+      );
     }
   });
 

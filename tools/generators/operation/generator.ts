@@ -4,6 +4,7 @@
  * works on a project and answers the time of the call. The author then replaces its parameters, its work and
  * its refusals.
  */
+import path from 'node:path';
 import { formatFiles, type Tree } from '@nx/devkit';
 import ts from 'typescript';
 
@@ -39,14 +40,18 @@ export default async function operation(tree: Tree, options: Partial<OperationOp
   await formatFiles(tree);
   return () => {
     process.stdout.write(`
-Next, as docs/adding-an-operation.md has it:
-  1. write over ${place.contractFile} and ${place.home}/${place.verb}.ts what ${complete.name} is to take, do and refuse
-  2. npm run generate
-  3. npx nx test ${place.folder.split('/')[1] ?? ''}, with what ${spec} promises
-  4. an example in libs/testing/src/examples, and npm run generate again
+Next steps, which docs/adding-an-operation.md explains:
+  1. Edit ${place.contractFile}: the parameters, result, refusals and keywords of ${complete.name}.
+  2. Edit ${place.home}/${place.verb}.ts and ${spec}: its work, and the tests of it.
+  3. If its example names records that do not exist yet, add them in libs/testing/src/examples.
+  4. npm run generate
+  5. npx nx test ${place.folder.split('/')[1] ?? ''} -- ${verbPath(place)}
 `);
   };
 }
+
+/** Returns the pattern that selects the operation's spec. */
+const verbPath = ({ home, verb }: Place): string => `${path.posix.basename(home)}/${verb}`;
 
 /** Throws an error that lists all missing options, because without a terminal Nx does not ask for them. */
 function completed({ name, effect, summary, description }: Partial<OperationOptions>): OperationOptions {
@@ -96,8 +101,7 @@ function addContract(
       description: ${JSON.stringify(description)},
       access: project('${isWrite ? 'contributor' : 'viewer'}'),
       params: z.strictObject({ projectId: ProjectRef }),
-      result: z.object({ at: Instant }),
-      ${isWrite ? `refusals: ['archived'],` : ''}
+      result: z.object({ at: Instant }),${isWrite ? `\nrefusals: ['archived'],` : ''}
       example: { projectId: 'WEB' },
     })`,
   );
