@@ -20,7 +20,7 @@ import {
 } from '@muster/tools';
 import { followed, following, takeBaseBackup } from './base-backup.ts';
 import { promote, untilCaughtUp } from './standby.ts';
-import { makeTeam, type TeamMember } from './team.ts';
+import { makeTeam, type BackedUpMember } from './team.ts';
 
 const minutes = 60_000;
 const story = (targetId: string) => ({ targetType: 'story', targetId, ttlSeconds: 3600 }) as const;
@@ -35,14 +35,14 @@ let primary: Postgres;
 let standby: Postgres;
 let after: Pool;
 let api: ThrowAwayApi;
-let tokens: Record<TeamMember, string>;
+let tokens: Record<BackedUpMember, string>;
 /** State from before the loss, which the standby has, and state that the standby never received. */
 let kept: { lease: Held; cursor: string; fencingToken: number };
 let lost: { lease: Held; first: Held; cursor: string; fencingToken: number };
 
-const as = (who: TeamMember): Client => connect({ baseUrl: api.url, token: tokens[who] });
+const as = (who: BackedUpMember): Client => connect({ baseUrl: api.url, token: tokens[who] });
 
-async function acquire(who: TeamMember, key: string): Promise<Held> {
+async function acquire(who: BackedUpMember, key: string): Promise<Held> {
   const { execution, leaseToken } = await as(who).deliveryExecutions.acquire(story(key));
   return { by: { executionId: execution.id, leaseToken }, epoch: execution.lease?.epoch ?? 0 };
 }

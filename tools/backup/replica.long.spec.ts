@@ -20,7 +20,7 @@ import {
 } from '@muster/tools';
 import { followed, following, takeBaseBackup } from './base-backup.ts';
 import { promote, untilCaughtUp } from './standby.ts';
-import { makeTeam, type TeamMember, tokenOf } from './team.ts';
+import { makeTeam, type BackedUpMember, tokenOf } from './team.ts';
 
 const minutes = 60_000;
 
@@ -30,7 +30,7 @@ let standby: Postgres;
 let atStandby: Pool;
 let api: ThrowAwayApi;
 let owner: Pool;
-let tokens: Record<TeamMember, string>;
+let tokens: Record<BackedUpMember, string>;
 
 /**
  * Returns a client that records the positions it sends and receives. The client remembers positions by

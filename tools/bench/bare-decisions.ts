@@ -30,7 +30,7 @@ interface Write {
   readonly values: readonly string[];
 }
 
-export interface Decision {
+export interface BareDecision {
   /**
    * The record that the authorization check must find. `isBarred` is true if an archived project refuses the
    * write.
@@ -354,6 +354,6 @@ export const decisions = {
     looks: lockHeld,
     decide: (body, looked) => ({ write: release, known: holder(body, looked).known }),
   },
-} satisfies Readonly<Record<string, Decision>>;
+} satisfies Readonly<Record<string, BareDecision>>;
 
 export type WritePath = keyof typeof decisions;

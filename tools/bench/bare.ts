@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { createPool, sendBurst, type Statement } from '@muster/driver';
 import { fastify } from 'fastify';
 import pg from 'pg';
-import { type Body, type Decision, decisions, type WritePath } from './bare-decisions.ts';
+import { type Body, type BareDecision, decisions, type WritePath } from './bare-decisions.ts';
 import { doesSteps, metrics, serve } from './bare-server.ts';
 import { type BarePath, bareStatements } from './bare-statements.ts';
 import { stepNames } from './write-steps.ts';
@@ -100,7 +100,7 @@ const valuesOf = (names: readonly string[], ...known: readonly object[]): unknow
 
 /** Reads first and then writes: BEGIN, two round trips, COMMIT. */
 async function decide(path: WritePath, token: string, body: Body): Promise<unknown> {
-  const decision: Decision = decisions[path];
+  const decision: BareDecision = decisions[path];
   const client = await entered.connect();
   let isFit = false;
   try {

@@ -41,7 +41,7 @@ import { type Row, type Summary, renderTable, summarize, whole } from './report.
 import { startCounter } from './round-trips.ts';
 import { measureScale, renderScale } from './scale.ts';
 import { Services } from './services.ts';
-import { connections, type Work } from './work.ts';
+import { connections, type Workload } from './work.ts';
 import { measureStreams, renderStreams } from './streams.ts';
 import { measureWebhooks, renderWebhooks } from './webhooks.ts';
 import { works } from './works.ts';
@@ -88,7 +88,7 @@ const effort = { rounds, seconds, say };
 /** A workload on certain organizations. */
 interface Course {
   readonly name: string;
-  readonly work: Work;
+  readonly work: Workload;
   readonly orgs: readonly BenchOrg[];
   /** The lowest acceptable share of the bare server's rate. */
   readonly goal: number | null;
@@ -104,7 +104,7 @@ interface Results {
 const isChosen = (name: string): boolean => only === undefined || only.includes(name);
 
 /** Returns the chosen workloads, and true if the outbox is measured. Throws if `--only` matches nothing. */
-function choose(): { readonly chosen: readonly Work[]; readonly withOutbox: boolean } {
+function choose(): { readonly chosen: readonly Workload[]; readonly withOutbox: boolean } {
   const chosen = works.filter(({ operation, name }) => isChosen(operation) || isChosen(name));
   const withOutbox = isChosen('outbox');
   if (chosen.length > 0 || withOutbox) return { chosen, withOutbox };
@@ -112,7 +112,7 @@ function choose(): { readonly chosen: readonly Work[]; readonly withOutbox: bool
   throw new Error(`--only names none of: ${[...names, 'outbox'].join(', ')}`);
 }
 
-async function compare(services: Services, chosen: readonly Work[]): Promise<Results> {
+async function compare(services: Services, chosen: readonly Workload[]): Promise<Results> {
   say('Starting PostgreSQL (fsync on), building and starting coordination-api');
   const { postgres, main, api, owner, bench } = await services.installation();
   const { residentBytes: idleBytes } = await readServerUse(api.url);
@@ -189,7 +189,7 @@ async function runCourses(
 }
 
 /** Returns the number of entries in the streams to which this workload writes. */
-async function writtenBy(owner: Pool, { leaves = 'activity' }: Work): Promise<number> {
+async function writtenBy(owner: Pool, { leaves = 'activity' }: Workload): Promise<number> {
   const { rows } = await owner.query<{ written: number }>(
     `select sum(${leaves})::int as written from streams`,
   );

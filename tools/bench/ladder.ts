@@ -19,7 +19,7 @@ export interface Rung {
 type Lanes = readonly (readonly LoadRequest[])[];
 
 /** Requests that every server answers. */
-export interface Asked {
+export interface LadderRequest {
   readonly name: string;
   readonly lanes: Lanes;
   /** The requests in the bare servers' format, if it differs. */
@@ -34,7 +34,7 @@ export interface Ladder {
   readonly service: Rung;
   /** The name of the bare server that runs only the statement. Shares are relative to it. */
   readonly statement: string;
-  readonly asked: readonly Asked[];
+  readonly asked: readonly LadderRequest[];
 }
 
 /** The cost of a request on one server: medians over the rounds. */
@@ -69,7 +69,7 @@ const microsOf = ({ serverMicros, postgresMicros }: Sample): number => serverMic
 
 function summarizeAsked(
   { bare, service, statement }: Ladder,
-  { name, goal }: Asked,
+  { name, goal }: LadderRequest,
   samples: ReadonlyMap<string, readonly Sample[]>,
 ): LadderSummary {
   const of = (rung: string): readonly Sample[] => samples.get(rung) ?? [];

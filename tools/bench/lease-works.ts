@@ -5,7 +5,7 @@
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg } from './data.ts';
 import { recall, type Remember } from './memory.ts';
-import { pick, placeOf, type Twin, twin, type Work } from './work.ts';
+import { pick, placeOf, type Twin, twin, type Workload } from './work.ts';
 
 /** The number of stories that one connection works on. No other connection uses them. */
 const storiesPerWorker = 16;
@@ -50,7 +50,7 @@ function storyOf(
 }
 
 /** Defines a workload that acquires one lease, keeps it, and repeats one call of its holder. */
-const holding = (name: string, call: (org: BenchOrg, index: number) => Twin): Work => ({
+const holding = (name: string, call: (org: BenchOrg, index: number) => Twin): Workload => ({
   name: `deliveryExecutions.${name}`,
   operation: `deliveryExecutions.${name}`,
   isWrite: true,
@@ -66,7 +66,7 @@ const holding = (name: string, call: (org: BenchOrg, index: number) => Twin): Wo
 const same = (operation: 'renew' | 'release', path: BarePath) => (org: BenchOrg) =>
   twin(org, `deliveryExecutions.${operation}`, path, held);
 
-export const leaseWorks: readonly Work[] = [
+export const leaseWorks: readonly Workload[] = [
   {
     name: 'acquire → checkpoint → release',
     operation: 'deliveryExecutions.acquire',

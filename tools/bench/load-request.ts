@@ -13,7 +13,7 @@ export interface LoadRequest {
 }
 
 /** A run against one server. Each connection repeats its own requests. */
-export interface Run {
+export interface LoadRun {
   readonly url: string;
   readonly lanes: readonly (readonly LoadRequest[])[];
   readonly seconds: number;
@@ -35,4 +35,4 @@ export interface LoadResult {
 }
 
 /** Puts load on a server from a separate process, load.ts. */
-export type Load = (run: Run) => Promise<LoadResult>;
+export type Load = (run: LoadRun) => Promise<LoadResult>;

@@ -1,7 +1,7 @@
 // A separate process that puts load on a server, so that its cost is never counted as the server's.
 // `Services.load` starts it. It receives one message for each run and answers with one.
 import autocannon from 'autocannon';
-import { type LoadRequest, type LoadResult, type Run } from './load-request.ts';
+import { type LoadRequest, type LoadResult, type LoadRun } from './load-request.ts';
 import { fill, keep, recalls } from './memory.ts';
 import { quantiles } from './report.ts';
 
@@ -24,7 +24,7 @@ const asSent = ({ remember, ...request }: LoadRequest): autocannon.Request => ({
   }),
 });
 
-async function load({ url, lanes, seconds }: Run): Promise<LoadResult> {
+async function load({ url, lanes, seconds }: LoadRun): Promise<LoadResult> {
   const latencies: number[] = [];
   const start = performance.now();
   let last = start;
@@ -64,7 +64,7 @@ async function load({ url, lanes, seconds }: Run): Promise<LoadResult> {
   };
 }
 
-process.on('message', (run: Run) => {
+process.on('message', (run: LoadRun) => {
   void load(run).then(
     (result) => process.send?.(result),
     (error: unknown) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /** A proxy between a client and PostgreSQL that counts how often the client waits for an answer. */
-export interface Counter {
+export interface RoundTripCounter {
   /** The database address through the proxy. */
   readonly url: string;
   /** Returns the number of round trips since the previous call. */
@@ -13,7 +13,7 @@ export interface Counter {
 /** A client waits after Sync (extended protocol) and after Query (simple protocol). */
 const waits = new Set(['S'.charCodeAt(0), 'Q'.charCodeAt(0)]);
 
-export async function startCounter(databaseUrl: string): Promise<Counter> {
+export async function startCounter(databaseUrl: string): Promise<RoundTripCounter> {
   const target = new URL(databaseUrl);
   let count = 0;
   const sockets = new Set<Socket>();

@@ -10,7 +10,7 @@ import { type LoadRequest } from './load-request.ts';
 import { type Effort, measure, type Sample } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
-import { connections, pick, type Work } from './work.ts';
+import { connections, pick, type Workload } from './work.ts';
 import { works } from './works.ts';
 
 const organizations = 8;
@@ -22,7 +22,7 @@ const callsOfCost = 300;
  */
 const callsBefore = 30;
 
-export interface Cost {
+export interface OperationCost {
   readonly operation: string;
   /** Bytes of the write-ahead log without page images. */
   readonly logBytes: number;
@@ -40,7 +40,7 @@ export interface Crowd {
 }
 
 export interface ScaleSummary {
-  readonly costs: readonly Cost[];
+  readonly costs: readonly OperationCost[];
   readonly crowds: readonly Crowd[];
 }
 
@@ -76,7 +76,7 @@ export async function measureScale(
   /**
    * Runs the workload on the first `count` copies at the same time, each with its share of the connections.
    */
-  const onCopies = (count: number, work: Work, among: readonly BenchOrg[]): Promise<Sample[]> =>
+  const onCopies = (count: number, work: Workload, among: readonly BenchOrg[]): Promise<Sample[]> =>
     Promise.all(
       copies.slice(0, count).map((copy, place) => {
         const lanes = Array.from({ length: connections / count }, (_, lane) =>
@@ -109,7 +109,7 @@ export async function measureScale(
   return { costs, crowds };
 }
 
-function workOf(name: string): Work {
+function workOf(name: string): Workload {
   const work = works.find((candidate) => candidate.name === name);
   if (work === undefined) throw new Error(`there is no work ${name}`);
   return work;
@@ -135,7 +135,7 @@ async function takeLeases(orgs: readonly BenchOrg[], baseUrl: string): Promise<L
 }
 
 /** Makes the calls of a story's delivery, one after the other, each on its own stories. */
-async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promise<Cost[]> {
+async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promise<OperationCost[]> {
   const api = createClient(httpTransport({ baseUrl, token: org.token }));
   const backlog = org.busy.flatMap(({ backlogIds }) => backlogIds);
   const { projectId } = pick(org.busy, 0);
@@ -210,7 +210,7 @@ async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promis
   };
   await owner.query('alter system set full_page_writes = off');
   await owner.query('select pg_reload_conf()');
-  const costs: Cost[] = [];
+  const costs: OperationCost[] = [];
   try {
     for (const [operation, mostLogBytes, call] of calls) {
       for (let index = 0; index < callsBefore; index += 1) await call(index);

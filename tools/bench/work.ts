@@ -15,7 +15,7 @@ export interface Twin {
 }
 
 /** A workload: an operation or a sequence of operations that is measured on both servers. */
-export interface Work {
+export interface Workload {
   readonly name: string;
   readonly operation: string;
   readonly isWrite: boolean;

@@ -1,9 +1,9 @@
 import { description, titleOf } from './data.ts';
 import { fullStoryOf } from './full-story.ts';
 import { leaseWorks } from './lease-works.ts';
-import { pick, placeOf, times, twin, type Work } from './work.ts';
+import { pick, placeOf, times, twin, type Workload } from './work.ts';
 
-const list = (limit: number): Work => ({
+const list = (limit: number): Workload => ({
   name: `stories.list, ${limit}`,
   operation: 'stories.list',
   isWrite: false,
@@ -21,8 +21,8 @@ const list = (limit: number): Work => ({
 const context = (
   name: string,
   params: Record<string, unknown>,
-  alone: Pick<Work, 'callers' | 'mostP99Millis'> = {},
-): Work => ({
+  alone: Pick<Workload, 'callers' | 'mostP99Millis'> = {},
+): Workload => ({
   name: `storyCollaboration.context${name}`,
   operation: 'storyCollaboration.context',
   isWrite: false,
@@ -38,7 +38,7 @@ const context = (
 /** The number of stories that one connection moves. No other connection moves them. */
 const storiesPerMover = 16;
 
-export const works: readonly Work[] = [
+export const works: readonly Workload[] = [
   {
     name: 'stories.get',
     operation: 'stories.get',

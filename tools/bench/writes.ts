@@ -12,7 +12,7 @@ import { type Effort } from './measure.ts';
 import { sendInTurn } from './memory.ts';
 import { rowsWritten } from './rows-written.ts';
 import { poolSize, type Services } from './services.ts';
-import { connections, type Work } from './work.ts';
+import { connections, type Workload } from './work.ts';
 import { works } from './works.ts';
 import { stepNames } from './write-steps.ts';
 
@@ -39,7 +39,7 @@ const goals: Readonly<Record<string, number>> = {
  */
 const compared = 6;
 
-const lanesOf = (work: Work, orgs: readonly BenchOrg[], side: 'muster' | 'bare'): LoadRequest[][] =>
+const lanesOf = (work: Workload, orgs: readonly BenchOrg[], side: 'muster' | 'bare'): LoadRequest[][] =>
   Array.from({ length: connections }, (_, connection) =>
     // Both sides send the token, because the last bare servers check it.
     work

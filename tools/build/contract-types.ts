@@ -1,5 +1,5 @@
 /** Generates one file with the types of `@muster/registry` that clients use, for programs without zod. */
-import { type Json, paramsIn, schemaIn } from '@muster/reference';
+import { type JsonFields, paramsIn, schemaIn } from '@muster/reference';
 import { ErrorBody, isOperation, type Operation, operations, reasons, registry } from '@muster/registry';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
@@ -56,8 +56,8 @@ function orUndefined(property: ts.PropertySignature): ts.PropertySignature {
  * results.
  */
 export async function contractTypes(): Promise<string> {
-  const records: Json = {};
-  const calls: Json = {};
+  const records: JsonFields = {};
+  const calls: JsonFields = {};
   schemaIn(records, z.object({ error: ErrorBody }), 'output');
   for (const operation of operations.values()) {
     calls[paramsOf(operation)] = paramsIn(records, operation);

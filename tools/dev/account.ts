@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** The user and group ids of an account of the machine. */
-export interface Account {
+export interface DemoAccount {
   readonly uid: number;
   readonly gid: number;
 }
@@ -16,7 +16,7 @@ export interface Account {
  * data, else `postgres` or `nobody`.
  * Returns undefined if this process is not root, so that PostgreSQL runs as the same account.
  */
-export async function accountForPostgres(existingData?: string): Promise<Account | undefined> {
+export async function accountForPostgres(existingData?: string): Promise<DemoAccount | undefined> {
   const us = process.getuid?.();
   const owner = existingData === undefined ? undefined : await ownerOf(existingData);
   if (us !== 0) {
@@ -36,7 +36,7 @@ export async function accountForPostgres(existingData?: string): Promise<Account
   );
 }
 
-async function ownerOf(file: string): Promise<Account | undefined> {
+async function ownerOf(file: string): Promise<DemoAccount | undefined> {
   const stats = await stat(file).catch(() => undefined);
   // A file within another account's private folder cannot be inspected, so the owner of the folder counts.
   if (stats !== undefined) return { uid: stats.uid, gid: stats.gid };
@@ -48,13 +48,13 @@ async function ownerOf(file: string): Promise<Account | undefined> {
  * Returns true if the account can write in the folder. It tries, because the rights of every parent folder
  * count.
  */
-export async function canWorkIn(folder: string, account: Account | undefined): Promise<boolean> {
+export async function canWorkIn(folder: string, account: DemoAccount | undefined): Promise<boolean> {
   return succeedsAs(account, '/bin/sh', ['-c', 'test -w "$1" && test -x "$1"', 'sh', folder]);
 }
 
 /** Returns true if the account can reach and run a program. */
 export async function succeedsAs(
-  account: Account | undefined,
+  account: DemoAccount | undefined,
   program: string,
   args: readonly string[],
 ): Promise<boolean> {

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openAppLog } from './app-log.ts';
 import { commandLineOf, endProcess } from './foreign-process.ts';
-import { keepRunning, type Kept } from './keep-running.ts';
+import { keepRunning, type RestartedProcess } from './keep-running.ts';
 import { metricsPortOf, portOfApp, portsOfApps, type AppName } from './ports.ts';
 import { untilReady } from './readiness.ts';
 import { dataFolder, repositoryRoot } from './repository.ts';
@@ -71,7 +71,7 @@ export async function startApp(
   app: App,
   environment: NodeJS.ProcessEnv,
   say: (line: string) => void,
-): Promise<Kept<ServiceProcess>> {
+): Promise<RestartedProcess<ServiceProcess>> {
   const log = await openAppLog(app.name);
   const note = path.join(runningFolder, app.name);
   // A restarted app may be ready before the apps that it needs.

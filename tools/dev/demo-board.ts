@@ -2,7 +2,7 @@ import { type Client, connect } from '@muster/client';
 import { type Pool } from '@muster/driver';
 import { type StoryStatus } from '@muster/registry';
 import { makeDemoHistory } from './demo-history.ts';
-import { demoEpics, demoStories, type DemoComment, type DemoStory, type Person } from './demo-stories.ts';
+import { demoEpics, demoStories, type DemoComment, type DemoStory, type DemoPerson } from './demo-stories.ts';
 import { makeWaiting } from './demo-waiting.ts';
 import { type Tokens } from './dev-file.ts';
 
@@ -21,7 +21,7 @@ const wayTo: Record<StoryStatus, readonly StoryStatus[]> = {
 /** Creates the project and its board with the public operations, each as the person who would call it. */
 export async function makeDemoBoard(baseUrl: string, tokens: Tokens, pool: Pool): Promise<void> {
   const as = (token: string): Client => connect({ baseUrl, token });
-  const people: Record<Person, Client> = {
+  const people: Record<DemoPerson, Client> = {
     ana: as(tokens.owner),
     ben: as(tokens.admin),
     chloe: as(tokens.member),
@@ -53,7 +53,7 @@ export async function makeDemoBoard(baseUrl: string, tokens: Tokens, pool: Pool)
 }
 
 async function makeStory(
-  people: Record<Person, Client>,
+  people: Record<DemoPerson, Client>,
   story: DemoStory,
   epicIds: ReadonlyMap<string, string>,
   storyIds: ReadonlyMap<string, string>,
@@ -74,7 +74,7 @@ async function makeStory(
 
 /** Writes the spec in two versions, so that it has a history. The first version lacks the last section. */
 async function writeSpec(
-  people: Record<Person, Client>,
+  people: Record<DemoPerson, Client>,
   author: Client,
   storyId: string,
   content: string,
@@ -90,7 +90,7 @@ async function writeSpec(
 }
 
 async function makeComment(
-  people: Record<Person, Client>,
+  people: Record<DemoPerson, Client>,
   storyId: string,
   comment: DemoComment,
 ): Promise<void> {

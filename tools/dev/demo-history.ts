@@ -1,11 +1,11 @@
 /** Eight weeks of finished stories, so that the demo's delivery metrics have data. */
 import { type Client } from '@muster/client';
 import { type Pool } from '@muster/driver';
-import { type Person } from './demo-stories.ts';
+import { type DemoPerson } from './demo-stories.ts';
 
 export const historyWeeks = 8;
 
-const finished: readonly (readonly [title: string, by: Person])[] = [
+const finished: readonly (readonly [title: string, by: DemoPerson])[] = [
   ['Send order confirmations from our own domain', 'ben'],
   ['Show the delivery date on the product page', 'chloe'],
   ['Remember the language of a visitor', 'ana'],
@@ -32,7 +32,7 @@ const daysBetween = (historyWeeks * 7) / finished.length;
  * not overlap, so that the order of the activity stays the order of its times.
  */
 export async function makeDemoHistory(
-  people: Readonly<Record<Person, Client>>,
+  people: Readonly<Record<DemoPerson, Client>>,
   pool: Pool,
   projectKey: string,
 ): Promise<void> {

@@ -5,16 +5,16 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 /** The agent works for Chloé. */
-const Person = z.enum(['ana', 'ben', 'chloe', 'agent']);
-export type Person = z.infer<typeof Person>;
+const DemoPerson = z.enum(['ana', 'ben', 'chloe', 'agent']);
+export type DemoPerson = z.infer<typeof DemoPerson>;
 
-const Reply = z.strictObject({ by: Person, body: z.string() });
+const Reply = z.strictObject({ by: DemoPerson, body: z.string() });
 
 const DemoComment = Reply.extend({
   kind: z.enum(['comment', 'question', 'decision']).exactOptional(),
   replies: z.array(Reply).default([]),
-  reactions: z.array(z.strictObject({ by: Person, emoji: z.string() })).default([]),
-  resolvedBy: Person.optional(),
+  reactions: z.array(z.strictObject({ by: DemoPerson, emoji: z.string() })).default([]),
+  resolvedBy: DemoPerson.optional(),
 });
 export type DemoComment = z.infer<typeof DemoComment>;
 
@@ -23,7 +23,7 @@ const DemoStory = z.strictObject({
   epic: z.string().optional(),
   /** The final status, to which the demo moves the story step by step. */
   status: z.enum(['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled']),
-  by: Person,
+  by: DemoPerson,
   priority: z.enum(['low', 'medium', 'high', 'urgent']).exactOptional(),
   labels: z.array(z.string()).default([]),
   estimate: z.int().exactOptional(),

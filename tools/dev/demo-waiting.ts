@@ -4,9 +4,9 @@
  * The comments of the board already mention her.
  */
 import { type Client } from '@muster/client';
-import { type Person } from './demo-stories.ts';
+import { type DemoPerson } from './demo-stories.ts';
 
-type People = Record<Person, Client>;
+type People = Record<DemoPerson, Client>;
 
 const day = 86_400;
 /** The shortest duration of a lease in seconds. It has expired by the time a person looks. */

@@ -15,11 +15,11 @@ export { dataFolder, mailFolder, repositoryRoot } from './repository.ts';
 export {
   git,
   kill,
-  type Machine,
+  type RunnerMachine,
   makeOrigin,
   openMachine,
   processesOf,
-  type Working,
+  type WorkingRunner,
 } from './runner-machine.ts';
 export { describeExit, type ServiceProcess } from './service-process.ts';
 export { makeThrowAwayFolder } from './throw-away.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describeExit, type ServiceProcess } from './service-process.ts';
 
 /** A process that is restarted whenever it ends by itself. */
-export interface Kept<S extends ServiceProcess> {
+export interface RestartedProcess<S extends ServiceProcess> {
   /** Returns the process that runs now or ran last. */
   current(): S;
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ export async function keepRunning<S extends ServiceProcess>(
   name: string,
   start: () => Promise<S>,
   say: (line: string) => void,
-): Promise<Kept<S>> {
+): Promise<RestartedProcess<S>> {
   let current = await start();
   const stopped = new AbortController();
   const isStopped = (): boolean => stopped.signal.aborted;

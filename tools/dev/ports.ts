@@ -43,13 +43,13 @@ export function readPort(variable: string, environment: NodeJS.ProcessEnv): numb
 }
 
 /** Lists the ports that an app listens on. Both follow from the one that its variable sets. */
-export const portsOf = ({ name, port, variable }: Wanted): Wanted[] => [
+export const portsOf = ({ name, port, variable }: ProgramPort): ProgramPort[] => [
   { name, port, variable },
   { name: `the metrics of ${name}`, port: metricsPortOf(port), variable },
 ];
 
 /** A port for a program, and the variable that sets it. */
-export interface Wanted {
+export interface ProgramPort {
   readonly name: string;
   readonly port: number;
   readonly variable: string;
@@ -66,7 +66,7 @@ export const refuseTakenPortsOfApps = (environment: NodeJS.ProcessEnv): Promise<
 /**
  * Throws a one-line error if a port cannot be used, with the variable to set. It runs before anything starts.
  */
-export async function refuseTakenPorts(wanted: readonly Wanted[]): Promise<void> {
+export async function refuseTakenPorts(wanted: readonly ProgramPort[]): Promise<void> {
   const seen = new Map<number, string>();
   for (const { name, port, variable } of wanted) {
     const other = seen.get(port);

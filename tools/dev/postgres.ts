@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@muster/testing/ports';
-import { accountForPostgres, type Account } from './account.ts';
+import { accountForPostgres, type DemoAccount } from './account.ts';
 import { commandLineOf, endProcess } from './foreign-process.ts';
 import { findDurableFolder, findPostgresPrograms, type PostgresPrograms } from './postgres-places.ts';
 import { dataFolder } from './repository.ts';
@@ -78,7 +78,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
 async function startIn(
   folder: string,
-  account: Account | undefined,
+  account: DemoAccount | undefined,
   { durable, port: wantedPort, settings }: PostgresOptions,
 ): Promise<Postgres> {
   const programs = await findPostgresPrograms(account);
@@ -166,7 +166,7 @@ async function becomesReady(service: ServiceProcess, folder: string, until: numb
 async function makeCluster(
   programs: PostgresPrograms,
   folder: string,
-  account: Account | undefined,
+  account: DemoAccount | undefined,
   durable: boolean,
 ): Promise<void> {
   const { cluster, password } = inFolder(folder);

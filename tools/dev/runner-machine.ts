@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { readRunner, type RunnerOutput, type Told } from '@muster/testing/runner';
+import { readRunner, type RunnerOutput, type RunnerEvent } from '@muster/testing/runner';
 
 const run = promisify(execFile);
 
@@ -63,15 +63,15 @@ export const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
   }
 };
 
-export interface Working extends RunnerOutput {
+export interface WorkingRunner extends RunnerOutput {
   readonly pid: number;
 }
 
-export interface Machine {
+export interface RunnerMachine {
   readonly folder: string;
   /** The events of all runners of the machine, oldest first. */
-  readonly told: readonly Told[];
-  start(args: readonly string[]): Working;
+  readonly told: readonly RunnerEvent[];
+  start(args: readonly string[]): WorkingRunner;
   git(...args: string[]): Promise<string>;
 }
 
@@ -79,11 +79,11 @@ export async function openMachine(
   { home, origin, main }: { home: string; origin: string; main: string },
   name: string,
   api: { readonly url: string; readonly token: string },
-): Promise<Machine> {
+): Promise<RunnerMachine> {
   const folder = path.join(home, name, 'web');
   await git(home, home, 'clone', '--quiet', origin, folder);
-  const all: Told[] = [];
-  const start = (args: readonly string[]): Working => {
+  const all: RunnerEvent[] = [];
+  const start = (args: readonly string[]): WorkingRunner => {
     const child = spawn(process.execPath, [main, 'work', ...args], {
       cwd: folder,
       env: { ...environment(home), MUSTER_BASE_URL: api.url, MUSTER_TOKEN: api.token },

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events';
 import { leash } from './leash.ts';
 
-export interface Exit {
+export interface ServiceExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -11,7 +11,7 @@ export interface Exit {
 export interface ServiceProcess {
   readonly pid: number;
   /** Settles when the process is gone for any reason. */
-  readonly exited: Promise<Exit>;
+  readonly exited: Promise<ServiceExit>;
   readonly isAlive: () => boolean;
   /**
    * Asks the process to end, kills it after the grace period, and returns when it is gone. It is safe to call
@@ -36,7 +36,7 @@ export interface ServiceProcessOptions {
 }
 
 /** Describes the end of a process. */
-export function describeExit({ code, signal }: Exit): string {
+export function describeExit({ code, signal }: ServiceExit): string {
   return signal === null ? `code ${code ?? 'unknown'}` : `signal ${signal}`;
 }
 
@@ -62,7 +62,7 @@ export async function startServiceProcess(
     ...(options.uid === undefined ? {} : { uid: options.uid }),
     ...(options.gid === undefined ? {} : { gid: options.gid }),
   });
-  const exited = new Promise<Exit>((resolve) => {
+  const exited = new Promise<ServiceExit>((resolve) => {
     child.once('exit', (code, signal) => {
       resolve({ code, signal });
     });

@@ -10,7 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { type Service, servicesOf } from '../jest/services-of.ts';
+import { type RequiredService, servicesOf } from '../jest/services-of.ts';
 import { bringUp } from '../jest/start-services.ts';
 import stopServices from '../jest/stop-services.ts';
 import { tally, type JestResults, type NxRun } from '../jest/tally.ts';
@@ -71,8 +71,8 @@ async function runNx(): Promise<number> {
 }
 
 /** Returns the services that the specs of any project can reach. */
-async function allServices(): Promise<Set<Service>> {
-  const all = new Set<Service>();
+async function allServices(): Promise<Set<RequiredService>> {
+  const all = new Set<RequiredService>();
   for (const folder of ['apps', 'libs'])
     for (const name of await readdir(path.join(workspaceRoot, folder)).catch(() => []))
       for (const service of await servicesOf(workspaceRoot, path.join(workspaceRoot, folder, name)))

@@ -1,7 +1,7 @@
 import { chown, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { canWorkIn, type Account } from './account.ts';
+import { canWorkIn, type DemoAccount } from './account.ts';
 import { isRunning } from './foreign-process.ts';
 
 /** The file that names the process to which a temporary folder belongs. */
@@ -21,7 +21,7 @@ const leastFreeInMemory = 8 * 1024 ** 3;
  * Otherwise it is in the first temporary folder where the account can work, because TMPDIR may be private to
  * root.
  */
-export async function makeThrowAwayFolder(prefix: string, account: Account | undefined): Promise<string> {
+export async function makeThrowAwayFolder(prefix: string, account: DemoAccount | undefined): Promise<string> {
   const parents = [...((await hasMemoryToSpare()) ? [memoryFolder] : []), ...temporaryFolders()];
   for (const parent of parents) {
     const folder = await mkdtemp(path.join(parent, prefix)).catch(() => undefined);

@@ -4,7 +4,7 @@ import {
   groundsOf,
   type Operation,
   operations,
-  type Reason,
+  type ErrorReason,
   reasons,
   reasonsOf,
   type Scope,
@@ -35,7 +35,7 @@ const kinds: readonly (readonly [name: string, facts: TokenFacts])[] = [
 const answerOf = (operation: Operation, facts: TokenFacts): string => tokenRefusal(operation, facts) ?? 'yes';
 
 /** The reasons that depend on the token alone or on the grounds. */
-const ofRights: ReadonlySet<Reason> = new Set<Reason>([
+const ofRights: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
   ...(['scope', 'agents_may_not', 'bound_token'] as const),
   ...Object.values(grounds).map(({ reason }) => reason),
 ]);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { check, type Check } from '../tour/check.ts';
 import { type Engine } from './engine.ts';
-import { type Installation } from './installation.ts';
+import { type ComposeInstallation } from './installation.ts';
 
 const Inspected = z.array(
   z.object({
@@ -37,7 +37,7 @@ const uidOf = async (engine: Engine, container: string): Promise<number> =>
 
 export async function checkHardening(
   engine: Engine,
-  { containers }: Installation,
+  { containers }: ComposeInstallation,
   own: readonly string[],
 ): Promise<readonly Check[]> {
   const all = await containers();

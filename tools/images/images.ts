@@ -20,7 +20,7 @@ import { show, showCheck } from '../tour/show.ts';
 import { baseImages, buildArguments, npmSettings, provideBase } from './bases.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { checkHardening } from './hardening.ts';
-import { install, type Installation, settings } from './installation.ts';
+import { install, type ComposeInstallation, settings } from './installation.ts';
 import { upgradeUnderCalls, versionLabel } from './upgrade.ts';
 
 async function timed<T>(name: string, work: () => Promise<T>, lineOf: (value: T) => string): Promise<T> {
@@ -58,7 +58,7 @@ async function nextVersion(engine: Engine, program: string): Promise<void> {
 
 async function instanceOf(
   engine: Engine,
-  { baseUrl, variables, containers }: Installation,
+  { baseUrl, variables, containers }: ComposeInstallation,
 ): Promise<Instance> {
   const addressOf = async (service: string): Promise<string> => {
     const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
@@ -85,7 +85,7 @@ async function instanceOf(
 }
 
 /** Requests each address of the edge and checks the answer. */
-async function checkEdge({ baseUrl, docsUrl, licenseUrl }: Installation): Promise<Check> {
+async function checkEdge({ baseUrl, docsUrl, licenseUrl }: ComposeInstallation): Promise<Check> {
   const edge = check(
     'the edge leads to every service',
     () => 'API, console, sign-in, gateway, docs, licenses',
@@ -103,7 +103,7 @@ async function checkEdge({ baseUrl, docsUrl, licenseUrl }: Installation): Promis
   return edge;
 }
 
-async function goThrough(engine: Engine, installation: Installation): Promise<readonly Check[]> {
+async function goThrough(engine: Engine, installation: ComposeInstallation): Promise<readonly Check[]> {
   const { services } = await readCompose('docker-compose.yml', installation.variables);
   const own = Object.entries(services)
     .filter(([, { build: made, restart }]) => made !== undefined && restart !== 'no')

@@ -12,7 +12,7 @@ import { type Engine, imagesFolder } from './engine.ts';
 
 const project = 'muster-images';
 
-export interface Installation {
+export interface ComposeInstallation {
   /** Runs `docker compose` with these arguments. */
   readonly compose: (version: string, ...args: readonly string[]) => Promise<string>;
   /** Returns the containers that run, by service. */
@@ -97,7 +97,7 @@ async function lastWords(engine: Engine): Promise<string> {
 export async function install(
   engine: Engine,
   variables: Readonly<Record<string, string>>,
-): Promise<Installation> {
+): Promise<ComposeInstallation> {
   const environmentFile = path.join(imagesFolder, 'compose.env');
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   await writeFile(environmentFile, `${lines.join('\n')}\n`, { mode: 0o600 });

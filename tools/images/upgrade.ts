@@ -10,7 +10,7 @@ import { type Instance } from '../tour/instance.ts';
 import { Journal } from '../tour/journal.ts';
 import { foundTeam } from '../tour/team.ts';
 import { type Engine } from './engine.ts';
-import { type Installation } from './installation.ts';
+import { type ComposeInstallation } from './installation.ts';
 
 const Labels = z.array(
   z.object({ Config: z.object({ Labels: z.record(z.string(), z.string()).nullable() }) }),
@@ -46,7 +46,7 @@ const upgrade = [
 
 export async function upgradeUnderCalls(
   engine: Engine,
-  installation: Installation,
+  installation: ComposeInstallation,
   instance: Instance,
   version: string,
   own: readonly string[],

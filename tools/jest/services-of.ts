@@ -4,14 +4,14 @@
 import path from 'node:path';
 import { readJson } from './read-json.ts';
 
-export type Service = 'postgres' | 'redis';
+export type RequiredService = 'postgres' | 'redis';
 
 interface Manifest {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
 }
 
-const serviceOfDriver: ReadonlyMap<string, Service> = new Map([
+const serviceOfDriver: ReadonlyMap<string, RequiredService> = new Map([
   ['pg', 'postgres'],
   ['ioredis', 'redis'],
 ]);
@@ -20,8 +20,8 @@ const serviceOfDriver: ReadonlyMap<string, Service> = new Map([
  * Returns the services that the project in `projectRoot` reaches, itself or through other projects of the
  * workspace.
  */
-export async function servicesOf(workspaceRoot: string, projectRoot: string): Promise<Set<Service>> {
-  const services = new Set<Service>();
+export async function servicesOf(workspaceRoot: string, projectRoot: string): Promise<Set<RequiredService>> {
+  const services = new Set<RequiredService>();
   const seen = new Set<string>();
   const manifestOf = (name: string): string => path.join(workspaceRoot, 'node_modules', name, 'package.json');
   const pending = [path.join(projectRoot, 'package.json'), ...(await namedToNx(projectRoot)).map(manifestOf)];

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { builtApps } from './built-apps.ts';
-import { type Service, servicesOf } from './services-of.ts';
+import { type RequiredService, servicesOf } from './services-of.ts';
 import stopServices, { stopLater } from './stop-services.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
@@ -17,7 +17,7 @@ export default async function startServices(run: { rootDir: string; outputFile?:
 }
 
 /** Starts the servers that do not run yet, and sets their addresses in the environment. */
-export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
+export async function bringUp(services: ReadonlySet<RequiredService>): Promise<void> {
   try {
     if (services.has('postgres')) {
       // Creates the template, which the world of each spec clones. A server that an operator names keeps the

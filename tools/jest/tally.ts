@@ -20,7 +20,7 @@ export interface JestResults {
   numRuntimeErrorTestSuites: number;
 }
 
-export interface Tally {
+export interface TestCounts {
   passed: number;
   failed: number;
   /** Failures that are not reported by the failing task itself. */
@@ -35,8 +35,8 @@ export function tally(
   run: NxRun | undefined,
   exitCode: number,
   resultsOf: (projectName: string, target: string) => JestResults | undefined,
-): Tally {
-  const total: Tally = { passed: 0, failed: 0, complaints: [] };
+): TestCounts {
+  const total: TestCounts = { passed: 0, failed: 0, complaints: [] };
   const complain = (complaint: string): void => {
     total.failed += 1;
     total.complaints.push(complaint);

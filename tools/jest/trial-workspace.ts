@@ -21,7 +21,7 @@ const rules = [
   'tools',
 ];
 
-export interface Outcome {
+export interface NxResult {
   exitCode: number;
   stdout: string;
   stderr: string;
@@ -31,7 +31,7 @@ export interface TrialWorkspace {
   root: string;
   write(files: Record<string, string>): Promise<void>;
   /** Runs one of the workspace's own commands (`nx`, `eslint`, `node`) in the copy. */
-  run(command: string, args: string[], env?: Record<string, string>): Promise<Outcome>;
+  run(command: string, args: string[], env?: Record<string, string>): Promise<NxResult>;
   remove(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export async function linkPackages(root: string): Promise<void> {
   }
 }
 
-function run(root: string, command: string, args: string[], env: Record<string, string>): Promise<Outcome> {
+function run(root: string, command: string, args: string[], env: Record<string, string>): Promise<NxResult> {
   // Removes the variables of an Nx that may be running this test, because they are not meant for the Nx
   // started here.
   const inherited = Object.entries(process.env).filter(

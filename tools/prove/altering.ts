@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Plugin } from 'esbuild';
 import { repositoryRoot } from '@muster/tools';
-import { findGuard, type Removal, takeOut } from './guards.ts';
+import { findGuard, type GuardRemoval, takeOut } from './guards.ts';
 
-const removals = JSON.parse(process.env['PROVE_WITHOUT'] ?? '[]') as readonly Removal[];
+const removals = JSON.parse(process.env['PROVE_WITHOUT'] ?? '[]') as readonly GuardRemoval[];
 const byFile = Map.groupBy(removals, ({ guard }) => path.join(repositoryRoot, findGuard(guard).file));
 
 const altering: Plugin = {

@@ -3,7 +3,7 @@
  * group.
  */
 import { newId } from '@muster/driver';
-import { type Team } from './team.ts';
+import { type TestTeam } from './team.ts';
 
 export const stories = ['s1', 's2', 's3'] as const;
 export type StoryName = (typeof stories)[number];
@@ -14,8 +14,8 @@ export type TargetName = (typeof targets)[number];
 export const typeOf = (name: TargetName): 'story' | 'delivery_group' =>
   name === 'group' ? 'delivery_group' : 'story';
 
-export interface Board {
-  readonly team: Team;
+export interface ProofBoard {
+  readonly team: TestTeam;
   readonly projectId: string;
   readonly ids: Readonly<Record<TargetName, string>>;
   readonly questions: Readonly<Record<StoryName, string>>;
@@ -38,7 +38,7 @@ const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'];
  * Inserts a board as the owner of the tables, with one statement per table. Hundreds of boards are needed,
  * and API calls would be slower.
  */
-export async function makeBoard(team: Team, policy: BoardPolicy): Promise<Board> {
+export async function makeBoard(team: TestTeam, policy: BoardPolicy): Promise<ProofBoard> {
   const { owner } = team.database;
   const projectId = newId();
   const ids = { s1: newId(), s2: newId(), s3: newId(), group: newId() };
@@ -90,7 +90,7 @@ export async function makeBoard(team: Team, policy: BoardPolicy): Promise<Board>
  * Fills the tables and analyzes them, so that Postgres plans statements as for a busy organization. A row
  * that one plan finds after it waited for a lock, another plan may miss.
  */
-export async function crowd(team: Team): Promise<void> {
+export async function crowd(team: TestTeam): Promise<void> {
   const { owner } = team.database;
   const policy = { agentsMayComplete: true, requireMergeProof: false, completeStoryOnMerge: true };
   const { projectId } = await makeBoard(team, policy);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { builtMain } from '@muster/testing/bundles';
 import { type AppName as Service, repositoryRoot, startThrowAwayApp, type ThrowAwayApp } from '@muster/tools';
-import { type Removal, removalsIn } from './guards.ts';
+import { type GuardRemoval, removalsIn } from './guards.ts';
 import { type Scope } from './services.ts';
 
 const run = promisify(execFile);
@@ -21,7 +21,7 @@ type AppName = Service | 'cli';
 export async function findBundle(
   scope: Scope,
   app: AppName,
-  removals: readonly Removal[] = [],
+  removals: readonly GuardRemoval[] = [],
 ): Promise<string> {
   const alterations = removalsIn('code', removals);
   const built = alterations.length > 0 ? undefined : builtMain(app);
@@ -48,7 +48,7 @@ const nodeOptions = ['--max-semi-space-size=16'];
 export interface AppSetUp {
   readonly environment: Readonly<Record<string, string>>;
   /** The guards that are removed from its code. */
-  readonly removals?: readonly Removal[] | undefined;
+  readonly removals?: readonly GuardRemoval[] | undefined;
   /** The port; a free one by default. */
   readonly port?: number | undefined;
 }

@@ -3,12 +3,12 @@ import { pathOf } from '@muster/registry';
 import { Agent } from 'undici';
 import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';
-import { type Removal } from './guards.ts';
-import { foundOrganization, type Organization, type OrganizationSetUp } from './organization.ts';
+import { type GuardRemoval } from './guards.ts';
+import { foundOrganization, type ProofOrganization, type OrganizationSetUp } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
 
 /** An answer. If none came, `status` is 0 and `text` holds the error. */
-export interface Heard {
+export interface CallReply {
   readonly status: number;
   readonly millis: number;
   readonly text: string;
@@ -20,15 +20,15 @@ export interface Heard {
   readonly closes: boolean;
 }
 
-export type Call = (operation: string, params: object) => Promise<Heard>;
+export type Invoke = (operation: string, params: object) => Promise<CallReply>;
 
 export interface Callers {
-  call(url: string, token: string, operation: string, params: object): Promise<Heard>;
-  get(url: string, path: string): Promise<Heard>;
+  call(url: string, token: string, operation: string, params: object): Promise<CallReply>;
+  get(url: string, path: string): Promise<CallReply>;
   /** Posts a body that is already serialized. */
-  post(url: string, token: string, body: string): Promise<Heard>;
+  post(url: string, token: string, body: string): Promise<CallReply>;
   /** Makes the call through the MCP gateway. The answer is JSON-RPC. */
-  tool(gatewayUrl: string, token: string, name: string, params: object): Promise<Heard>;
+  tool(gatewayUrl: string, token: string, name: string, params: object): Promise<CallReply>;
 }
 
 /** The timeout of a call. Any answer that comes at all is faster. */
@@ -41,7 +41,12 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 export function openCallers(scope: Scope): Callers {
   const agent = new Agent({ headersTimeout: patienceMillis, bodyTimeout: patienceMillis });
   scope.onStop(() => agent.destroy());
-  const hear = async (url: string, method: 'GET' | 'POST', token?: string, body?: string): Promise<Heard> => {
+  const hear = async (
+    url: string,
+    method: 'GET' | 'POST',
+    token?: string,
+    body?: string,
+  ): Promise<CallReply> => {
     const began = performance.now();
     const { origin, pathname } = new URL(url);
     try {
@@ -90,24 +95,24 @@ export async function metricOf({ metricsUrl }: ThrowAwayApp, name: string): Prom
 }
 
 /** Returns the reason in an error's details, if there is one. */
-export function reasonOf({ body }: Heard): string | undefined {
+export function reasonOf({ body }: CallReply): string | undefined {
   const { details } = body;
   return isRecord(details) && typeof details['reason'] === 'string' ? details['reason'] : undefined;
 }
 
 /** Returns the id of the record that the answer has under this name. Throws if there is none. */
-export function idIn(heard: Heard, name: string): string {
+export function idIn(heard: CallReply, name: string): string {
   const record = heard.body[name];
   if (isRecord(record) && typeof record['id'] === 'string') return record['id'];
   throw new Error(`there is no ${name}: ${inWords(heard)}`);
 }
 
 /** Describes an answer briefly, for a violation's text. */
-export const inWords = (heard: Heard): string =>
+export const inWords = (heard: CallReply): string =>
   `${heard.status}: ${JSON.stringify(heard.body).slice(0, 300)}`;
 
 /** Answers true for a 503 as the contract defines it, with a Retry-After of at least one second. */
-export const asksToComeAgain = ({ status, body, retryAfter }: Heard): boolean =>
+export const asksToComeAgain = ({ status, body, retryAfter }: CallReply): boolean =>
   status === 503 && body['code'] === 'unavailable' && Number(retryAfter) >= 1;
 
 /** Returns the quantile `part` (0 to 1) of the values. */
@@ -117,35 +122,35 @@ export function quantile(values: readonly number[], part: number): number {
 }
 
 /** Returns the quantile of the calls' durations, in milliseconds. */
-export const millisOf = (heard: readonly Heard[], part: number): number =>
+export const millisOf = (heard: readonly CallReply[], part: number): number =>
   quantile(
     heard.map(({ millis }) => millis),
     part,
   );
 
-export const isServed = ({ status }: Heard): boolean => status === 200;
+export const isServed = ({ status }: CallReply): boolean => status === 200;
 
 /** Returns a violation if any of the answers is not acceptable. */
-export function oddAmong(heard: readonly Heard[], who: string, isFine = isServed): string[] {
+export function oddAmong(heard: readonly CallReply[], who: string, isFine = isServed): string[] {
   const odd = heard.filter((one) => !isFine(one));
   const [first] = odd;
   return first === undefined ? [] : [`${odd.length} of ${heard.length} ${who} got such as ${inWords(first)}`];
 }
 
 /** An API with an organization on it, and clients for its members. */
-export interface ApiSite extends Organization {
+export interface ApiSite extends ProofOrganization {
   readonly database: Database;
   readonly api: ThrowAwayApp;
   readonly callers: Callers;
   /** Starts another instance of the API. */
   readonly start: () => Promise<ThrowAwayApp>;
   /** Returns a function that calls the first instance with a member's token. */
-  readonly as: (token: string) => Call;
+  readonly as: (token: string) => Invoke;
 }
 
 export interface ApiSetUp extends OrganizationSetUp {
   readonly people: number;
-  readonly removals?: readonly Removal[];
+  readonly removals?: readonly GuardRemoval[];
   readonly environment?: Readonly<Record<string, string>>;
   /** The database to use; a new one by default. */
   readonly database?: Database;
@@ -171,7 +176,7 @@ export async function openApi(
 }
 
 /** The work on a story, with the data that its lease holder has. */
-export interface Work {
+export interface HeldJob {
   readonly projectId: string;
   readonly storyId: string;
   readonly executionId: string;
@@ -179,7 +184,7 @@ export interface Work {
 }
 
 /** Creates a project and a story, and acquires a lease on the story. */
-export async function beginWork(call: Call, key = 'PRV'): Promise<Work> {
+export async function beginWork(call: Invoke, key = 'PRV'): Promise<HeldJob> {
   const projectId = idIn(await call('projects.create', { key, name: 'What is proven' }), 'project');
   const story = await call('stories.create', { projectId, title: 'A story', status: 'ready' });
   const storyId = idIn(story, 'story');

@@ -1,12 +1,12 @@
 /** Builds the calls about the work on a board. Each call is an operation with its parameters. */
-import { type Board, type StoryName, type TargetName, typeOf } from './board.ts';
-import { type Person } from './organization.ts';
+import { type ProofBoard, type StoryName, type TargetName, typeOf } from './board.ts';
+import { type TestUser } from './organization.ts';
 import { type Name } from './team.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-export interface Call {
-  readonly person: Name | Person;
+export interface NewCall {
+  readonly person: Name | TestUser;
   readonly operation: string;
   readonly params: Params;
 }
@@ -18,19 +18,23 @@ export interface Grant {
   readonly leaseToken: string;
 }
 
-export type Calls = ReturnType<typeof callsOn>;
+export type CallSet = ReturnType<typeof callsOn>;
 
-export function callsOn({ team, ids, questions, projectId }: Board) {
+export function callsOn({ team, ids, questions, projectId }: ProofBoard) {
   const call =
     <Rest extends unknown[]>(operation: string, paramsOf: (...rest: Rest) => Params) =>
-    (person: Name | Person, ...rest: Rest): Call => ({ person, operation, params: paramsOf(...rest) });
+    (person: Name | TestUser, ...rest: Rest): NewCall => ({
+      person,
+      operation,
+      params: paramsOf(...rest),
+    });
   return {
     acquire: call('deliveryExecutions.acquire', (target: TargetName, more: Params = {}) => ({
       ...{ targetType: typeOf(target), targetId: ids[target] },
       ...more,
     })),
     /** Builds an operation that only the lease holder may call. */
-    hold: (operation: string, { person, executionId, leaseToken }: Grant, more: Params = {}): Call => ({
+    hold: (operation: string, { person, executionId, leaseToken }: Grant, more: Params = {}): NewCall => ({
       ...{ person, operation: `deliveryExecutions.${operation}` },
       params: { executionId, leaseToken, ...more },
     }),
@@ -56,8 +60,8 @@ export function callsOn({ team, ids, questions, projectId }: Board) {
     lock: call('locks.acquire', (path: string, more: Params = {}) => ({
       ...{ projectId, resources: [path], ...more },
     })),
-    removeMember: call('members.removeMember', ({ memberId }: Person) => ({ memberId })),
-    retire: call('agents.retire', ({ agentId }: Person) => ({ agentId })),
+    removeMember: call('members.removeMember', ({ memberId }: TestUser) => ({ memberId })),
+    retire: call('agents.retire', ({ agentId }: TestUser) => ({ agentId })),
     questionOf: (story: StoryName): string => questions[story],
     /** Builds the parameters of a handoff that name the member or agent who is offered the work. */
     addressee: (person: Name): Params => {

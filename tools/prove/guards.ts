@@ -12,7 +12,7 @@ import { repositoryRoot } from '@muster/tools';
 export type Instead = string | ((guarded: string) => string);
 
 /** A guard to remove, and its replacement. */
-export interface Removal {
+export interface GuardRemoval {
   readonly guard: string;
   readonly put: Instead;
 }
@@ -77,14 +77,14 @@ export function findGuard(name: string): Guard {
 }
 
 /** Returns the removals of guards in code, or those of guards in SQL. */
-export const removalsIn = (kind: Kind, removals: readonly Removal[]): Removal[] =>
+export const removalsIn = (kind: Kind, removals: readonly GuardRemoval[]): GuardRemoval[] =>
   removals.filter(({ guard }) => findGuard(guard).kind === kind);
 
 /** The names of the guards that controls remove. */
 export const takenOut = new Set<string>();
 
 /** Removes the guard of this name, or replaces it by `put`. */
-export function without(guard: string, put: Instead = ''): Removal {
+export function without(guard: string, put: Instead = ''): GuardRemoval {
   findGuard(guard);
   takenOut.add(guard);
   return { guard, put };
@@ -97,7 +97,7 @@ export const never = (guarded: string): string => `${guarded} and false`;
  * Returns the text with the guard replaced; undefined if the text has no such guard. Throws if the guard
  * occurs twice or the replacement changes nothing.
  */
-export function takeOut(text: string, { guard, put }: Removal, kind: Kind): string | undefined {
+export function takeOut(text: string, { guard, put }: GuardRemoval, kind: Kind): string | undefined {
   const [place, another] = markedIn(text, kind).filter(({ name }) => name === guard);
   if (place === undefined) return undefined;
   if (another !== undefined) throw new Error(`twice in one text: ${guard}`);

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';
-import { type Removal } from './guards.ts';
+import { type GuardRemoval } from './guards.ts';
 import { type Database, type Scope } from './services.ts';
 
-export interface House {
+export interface TestSite {
   readonly database: Database;
   readonly api: ThrowAwayApp;
   readonly gateway: ThrowAwayApp;
@@ -14,11 +14,11 @@ export interface House {
 
 /** The guards that are removed from the code of each service. */
 export interface Altered {
-  readonly api?: readonly Removal[];
-  readonly gateway?: readonly Removal[];
+  readonly api?: readonly GuardRemoval[];
+  readonly gateway?: readonly GuardRemoval[];
 }
 
-export async function startHouse(services: Scope, altered: Altered = {}): Promise<House> {
+export async function startHouse(services: Scope, altered: Altered = {}): Promise<TestSite> {
   const database = await services.database();
   const api = await startApp(services, 'coordination-api', {
     environment: { DATABASE_URL: database.url },

@@ -9,7 +9,7 @@ import { type Dice, type ThrowAwayApp } from '@muster/tools';
 import { Breakable } from './breakable.ts';
 import { startApp } from './bundles.ts';
 import { startFaultyLine } from './faulty-line.ts';
-import { type Removal } from './guards.ts';
+import { type GuardRemoval } from './guards.ts';
 import { whileWreaking, wreak } from './havoc.ts';
 import { type Report } from './property.ts';
 import { countOf, type Scope } from './services.ts';
@@ -28,7 +28,7 @@ export interface Answered {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-export interface Plan {
+export interface ProofPlan {
   readonly name: string;
   readonly machines?: number;
   readonly leaseSeconds?: number;
@@ -48,7 +48,7 @@ export interface LicenseSite {
   /** Calls the operators' API. */
   operate(path: string, body: unknown): Promise<Answered>;
   activate(licenseKey: string, machineId: string): Promise<Answered>;
-  makePlan(plan: Plan): Promise<void>;
+  makePlan(plan: ProofPlan): Promise<void>;
   issue(plan: string, count: number): Promise<Sold[]>;
   /**
    * Runs all of `works` concurrently and makes them collide, at any speed of the machine. See the function
@@ -73,7 +73,10 @@ const againMillis = 40;
 const betweenBreaks = { least: 60, most: 250 };
 const breaksForEachKill = 6;
 
-export async function openLicenseSite(scope: Scope, removals: readonly Removal[] = []): Promise<LicenseSite> {
+export async function openLicenseSite(
+  scope: Scope,
+  removals: readonly GuardRemoval[] = [],
+): Promise<LicenseSite> {
   const { url: databaseUrl, owner } = await scope.database();
   const tapped = await tapInto(scope, databaseUrl, removals);
   const line = await startFaultyLine(tapped);

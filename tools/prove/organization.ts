@@ -4,7 +4,7 @@ import { addMember, createOrganization, createToken } from '@muster/organization
 import { type Database } from './services.ts';
 
 /** A token with its member, and its agent if it is an agent's. */
-export interface Person {
+export interface TestUser {
   readonly token: string;
   readonly email: string;
   readonly handle: string;
@@ -14,14 +14,14 @@ export interface Person {
 
 type TokenSetUp = Omit<Parameters<typeof createToken>[1], 'org' | 'member' | 'name'>;
 
-export interface Organization {
+export interface ProofOrganization {
   readonly orgId: string;
   readonly slug: string;
   /** The first member owns the organization, and therefore leads every project. */
-  readonly people: readonly [Person, ...Person[]];
-  readonly join: (role?: 'member' | 'viewer') => Promise<Person>;
+  readonly people: readonly [TestUser, ...TestUser[]];
+  readonly join: (role?: 'member' | 'viewer') => Promise<TestUser>;
   /** Creates another token for a member, or for one of the member's agents. */
-  readonly enter: (email: string, setUp: TokenSetUp) => Promise<Person>;
+  readonly enter: (email: string, setUp: TokenSetUp) => Promise<TestUser>;
 }
 
 export interface OrganizationSetUp {
@@ -35,7 +35,7 @@ export async function foundOrganization(
   { owner }: Database,
   count: number,
   { scopes = ['admin'], viewers = [] }: OrganizationSetUp = {},
-): Promise<Organization> {
+): Promise<ProofOrganization> {
   const slug = `prove-${randomBytes(4).toString('hex')}`;
   let joined = 0;
   const newMember = (): { email: string; name: string } => {
@@ -43,9 +43,9 @@ export async function foundOrganization(
     joined += 1;
     return { email: `p${index}@prove.example`, name: `Person ${index}` };
   };
-  const enter: Organization['enter'] = async (email, setUp) => {
+  const enter: ProofOrganization['enter'] = async (email, setUp) => {
     const { id, token } = await createToken(owner, { org: slug, member: email, name: 'prove', ...setUp });
-    const { rows } = await owner.query<Pick<Person, 'handle' | 'memberId' | 'agentId'>>(
+    const { rows } = await owner.query<Pick<TestUser, 'handle' | 'memberId' | 'agentId'>>(
       `select m.handle, m.id as "memberId", t.agent_id as "agentId" from tokens t
        join members m on m.org_id = t.org_id and m.id = t.member_id where t.id = $1`,
       [id],
@@ -54,14 +54,14 @@ export async function foundOrganization(
     if (holder === undefined) throw new Error('a member is missing');
     return { token, email, ...holder };
   };
-  const join: Organization['join'] = async (role = 'member') => {
+  const join: ProofOrganization['join'] = async (role = 'member') => {
     const member = newMember();
     await addMember(owner, { org: slug, ...member, role });
     return enter(member.email, { scopes });
   };
   const first = newMember();
   const { org } = await createOrganization(owner, { name: 'Proof', slug, plan: 'enterprise', owner: first });
-  const people: [Person, ...Person[]] = [await enter(first.email, { scopes })];
+  const people: [TestUser, ...TestUser[]] = [await enter(first.email, { scopes })];
   for (let index = 1; index < count; index += 1)
     people.push(await join(viewers.includes(index) ? 'viewer' : 'member'));
   return { orgId: org.id, slug, people, join, enter };

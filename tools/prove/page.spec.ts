@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { pageWith, type Proof } from './page.ts';
+import { pageWith, type ProofResult } from './page.ts';
 import { properties } from './properties.ts';
 
-const proofOf = (name: string, seed: number): Proof => {
+const proofOf = (name: string, seed: number): ProofResult => {
   const property = properties.find((one) => one.name === name);
   if (property === undefined) throw new Error(`there is no ${name}`);
   const controls = property.controls.length;

@@ -6,7 +6,7 @@ import { properties } from './properties.ts';
 import { figuresInWords, type Property, type Report } from './property.ts';
 
 /** The result of one property's run. */
-export interface Proof {
+export interface ProofResult {
   readonly property: Property;
   readonly seed: number;
   readonly on: Date;
@@ -20,7 +20,7 @@ export interface Proof {
 
 const file = path.join(repositoryRoot, 'docs/proof.md');
 
-const row = ({ property, figures, red, controls, millis, on, seed }: Proof): string => {
+const row = ({ property, figures, red, controls, millis, on, seed }: ProofResult): string => {
   const cells = [
     ...[property.name, figuresInWords(figures), `${red} of ${controls}`, `${Math.round(millis / 1000)} s`],
     ...[on.toISOString().slice(0, 10), seed.toString()],
@@ -42,7 +42,7 @@ const guards = ({ name, promise, controls }: Property): string =>
     .join('\n')}`;
 
 /** Returns the page with this result. The rows of other properties stay as they are. */
-export function pageWith(proof: Proof, page: string): string {
+export function pageWith(proof: ProofResult, page: string): string {
   const rows = new Map([...rowsOf(page), [proof.property.name, row(proof)]]);
   const tried = properties.filter(({ name }) => rows.has(name));
   return `# The proof set
@@ -66,7 +66,7 @@ ${tried.map(guards).join('\n\n')}
 `;
 }
 
-export async function writePage(proof: Proof): Promise<void> {
+export async function writePage(proof: ProofResult): Promise<void> {
   const page = await readFile(file, 'utf8');
   await writeFile(file, await formatted(file, pageWith(proof, page)));
 }

@@ -1,11 +1,11 @@
 /** The definition of a property. Each has controls: runs without one of its guards, which must fail. */
-import { type Removal } from './guards.ts';
+import { type GuardRemoval } from './guards.ts';
 import { type Scope } from './services.ts';
 
 /** `short` is the form that npm test runs; `long` is the full test. */
 export type Scale = 'short' | 'long';
 
-export interface Setting {
+export interface RunSetup {
   /** The seed of all random choices. An equal seed repeats them. */
   readonly seed: number;
   readonly scale: Scale;
@@ -36,7 +36,7 @@ export interface Control {
    * some need the long form. Without this field `npm test` runs the control.
    */
   readonly leftTo?: 'nx long' | 'the long form';
-  run(setting: Setting): Promise<Report>;
+  run(setting: RunSetup): Promise<Report>;
 }
 
 export interface Property {
@@ -48,7 +48,7 @@ export interface Property {
    * and `npm test` does not.
    */
   readonly leftTo?: 'nx long';
-  run(setting: Setting): Promise<Report>;
+  run(setting: RunSetup): Promise<Report>;
   /** Runs that must end with violations, because a test that cannot fail proves nothing. */
   readonly controls: readonly Control[];
 }
@@ -60,11 +60,11 @@ interface Trials<Extent> {
   readonly leftTo?: 'nx long';
   readonly short: Extent;
   readonly long: Extent;
-  readonly run: (setting: Setting, extent: Extent, removals: readonly Removal[]) => Promise<Report>;
+  readonly run: (setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]) => Promise<Report>;
   readonly controls: readonly (Pick<Control, 'name' | 'leftTo'> & {
     /** The extent of the control; by default that of the short form. */
     readonly extent?: Extent;
-    readonly without?: readonly Removal[];
+    readonly without?: readonly GuardRemoval[];
   })[];
 }
 

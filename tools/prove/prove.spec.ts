@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
 import { properties } from './properties.ts';
-import { type Removal } from './guards.ts';
+import { type GuardRemoval } from './guards.ts';
 import { openTap, type Tap } from './tap.ts';
 import { mostMillis, Trial } from './trial.ts';
 
@@ -25,7 +25,7 @@ describe.each(properties.filter(({ leftTo }) => leftTo === undefined))('$name', 
 
 describe('the tap', () => {
   const tapped = <Result>(
-    removals: readonly Removal[],
+    removals: readonly GuardRemoval[],
     work: (tap: Tap, pool: Pool) => Promise<Result>,
   ): Promise<Result> =>
     services.during(async (scope) => {

@@ -8,7 +8,7 @@
 //   --write       writes the figures of each proven property into docs/proof.md; only for a long run
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { type Proof, writePage } from './page.ts';
+import { type ProofResult, writePage } from './page.ts';
 import { properties } from './properties.ts';
 import { type Control, figuresInWords, type Property, type Report, type Scale } from './property.ts';
 import { Services } from './services.ts';
@@ -53,7 +53,7 @@ function show(name: string, isFine: boolean, { violations, figures }: Report, mi
   if (violations.length === 0) say('      nothing came of it: what was to find this looks away');
 }
 
-async function prove(services: Services, property: Property, seed: number): Promise<Proof> {
+async function prove(services: Services, property: Property, seed: number): Promise<ProofResult> {
   const attempt = async (run: Property['run'] | Control['run'], name: string, mustFail: boolean) => {
     const started = performance.now();
     const broken = new AbortController();
@@ -83,7 +83,7 @@ async function prove(services: Services, property: Property, seed: number): Prom
   return { property, seed, on: new Date(), holds, figures, millis, controls: controls.length, red };
 }
 
-const isProven = ({ holds, controls, red }: Proof): boolean => holds && red === controls;
+const isProven = ({ holds, controls, red }: ProofResult): boolean => holds && red === controls;
 
 async function run(): Promise<boolean> {
   const seed = seedOf(options.seed);
@@ -95,7 +95,7 @@ async function run(): Promise<boolean> {
   }
   try {
     say(`Seed ${seed}`);
-    const proofs: Proof[] = [];
+    const proofs: ProofResult[] = [];
     for (const property of picked) {
       const proof = await prove(services, property, seed);
       proofs.push(proof);

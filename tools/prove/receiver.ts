@@ -21,7 +21,7 @@ export interface Inbox {
   tries: number;
 }
 
-export interface Receiver {
+export interface ProofReceiver {
   readonly url: (path: string) => string;
   inbox(path: string, secret: string): Inbox;
   /** Stops the server as a dead process would: connections break, and the port is closed. */
@@ -43,7 +43,7 @@ export async function openReceiver(
   scope: Scope,
   dice: Dice,
   { failsOnceEach = false }: { readonly failsOnceEach?: boolean } = {},
-): Promise<Receiver> {
+): Promise<ProofReceiver> {
   const failed = new Set<string>();
   const inboxes = new Map<string, { readonly inbox: Inbox; readonly verifier: Webhook }>();
   let server: Server | undefined;
@@ -94,7 +94,7 @@ export async function openReceiver(
     ({ port } = started.address() as AddressInfo);
     server = started;
   };
-  const receiver: Receiver = {
+  const receiver: ProofReceiver = {
     ...{ isSilent: false, unanswered: 0 },
     url: (path) => `http://127.0.0.1:${port}${path}`,
     inbox: (path, secret) => {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/driver';
 import { cloneTemplate, databaseUrl, provideTemplate } from '@muster/testing/template';
 import { type Postgres, startPostgres } from '@muster/tools';
-import { type Removal } from './guards.ts';
+import { type GuardRemoval } from './guards.ts';
 
 /** A migrated database that no other run uses. */
 export interface Database {
@@ -27,7 +27,7 @@ export class Scope {
   readonly #endings: Ending[] = [];
   readonly #shared = new Map<string, Promise<unknown>>();
   /** The guards to remove from statements, and for each of them if a statement contained it. */
-  readonly #met = new Map<Removal, boolean>();
+  readonly #met = new Map<GuardRemoval, boolean>();
   readonly #faults = new Set<string>();
   readonly #server: () => Promise<Postgres>;
 
@@ -57,11 +57,11 @@ export class Scope {
     return shared;
   }
 
-  expectMet(removal: Removal): void {
+  expectMet(removal: GuardRemoval): void {
     this.#met.set(removal, this.#met.get(removal) ?? false);
   }
 
-  noteMet(removal: Removal): void {
+  noteMet(removal: GuardRemoval): void {
     this.#met.set(removal, true);
   }
 

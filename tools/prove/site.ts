@@ -9,12 +9,12 @@ import { startApp } from './bundles.ts';
 import { Breakable, type Breakables, findBreakables } from './breakable.ts';
 import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { type Database, type Scope } from './services.ts';
-import { type Removal } from './guards.ts';
-import { foundOrganization, type Organization, type Person } from './organization.ts';
+import { type GuardRemoval } from './guards.ts';
+import { foundOrganization, type ProofOrganization, type TestUser } from './organization.ts';
 import { openTap } from './tap.ts';
 
 /** An instance of the API, with the relays to it and to its database. */
-export interface Copy {
+export interface Replica {
   readonly api: Breakable<ThrowAwayApp>;
   /** The address of the relay to the instance, whose connections may break. */
   readonly url: string;
@@ -31,14 +31,14 @@ export interface WorkerOptions {
   /** Another address for Redis. */
   readonly redisUrl?: string;
   /** The guards to remove from the worker's SQL. */
-  readonly removals?: readonly Removal[];
+  readonly removals?: readonly GuardRemoval[];
 }
 
 /** The running services, without an organization. */
 interface Ground {
   readonly breakables: Breakables;
   readonly database: Database;
-  readonly copies: readonly [Copy, ...Copy[]];
+  readonly copies: readonly [Replica, ...Replica[]];
 }
 
 /** The numbers of faults since the site was opened. */
@@ -48,22 +48,22 @@ export interface Broken {
   readonly connections: number;
 }
 
-export interface Site extends Ground, Organization {
+export interface Site extends Ground, ProofOrganization {
   readonly projectId: string;
   /** The client of the organization's owner. */
   readonly ana: Client;
   broken(): Broken;
   /** Makes a client that retries calls that an outage interrupted. Each write happens once. */
-  clientOf(person: Person): Client;
+  clientOf(person: TestUser): Client;
   /** Creates stories that are ready for work, and returns their ids. */
   makeStories(count: number): Promise<string[]>;
   startWorker(options?: WorkerOptions): Promise<Worker>;
 }
 
-export interface SiteOptions {
+export interface ProofSiteOptions {
   readonly people: number;
   /** The guards to remove from the API's SQL. If there are any, the site gets its own services. */
-  readonly removals?: readonly Removal[];
+  readonly removals?: readonly GuardRemoval[];
 }
 
 /** The receivers of webhooks are on this machine. */
@@ -74,7 +74,10 @@ const amongMembers = { LIMIT_MESSAGES: '1000/0.001' };
 const fromForges = { LIMIT_DELIVERIES: '100000/1' };
 
 /** Opens a site with its own organization. All runs without removed guards share the services. */
-export async function openSite(scope: Scope, { people: count, removals = [] }: SiteOptions): Promise<Site> {
+export async function openSite(
+  scope: Scope,
+  { people: count, removals = [] }: ProofSiteOptions,
+): Promise<Site> {
   const ground =
     removals.length > 0
       ? await layGround(scope, removals)
@@ -84,7 +87,7 @@ export async function openSite(scope: Scope, { people: count, removals = [] }: S
   await Promise.all(copies.map(({ api }) => api.startAgain()));
   const organization = await foundOrganization(database, count);
   const [first] = copies;
-  const clientOf = ({ token }: Person): Client =>
+  const clientOf = ({ token }: TestUser): Client =>
     createClient(retrying(httpTransport({ baseUrl: first.api.url, token }), { forSeconds: 60 }));
   const ana = clientOf(organization.people[0]);
   const { project } = await ana.projects.create({ key: 'PRV', name: 'What is proven' });
@@ -128,7 +131,7 @@ export async function openSite(scope: Scope, { people: count, removals = [] }: S
   };
 }
 
-async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Ground> {
+async function layGround(scope: Scope, removals: readonly GuardRemoval[]): Promise<Ground> {
   const breakables = await findBreakables(scope);
   const database = await breakables.database(scope);
   const line = async (to: string): Promise<FaultyLine> => {
@@ -136,7 +139,7 @@ async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Gr
     scope.onStop(() => started.stop());
     return started;
   };
-  const openCopy = async (): Promise<Copy> => {
+  const openCopy = async (): Promise<Replica> => {
     const url = await tapInto(scope, database.url, removals);
     const toDatabase = await line(url);
     const environment = { DATABASE_URL: toDatabase.through(url), ...webhooksTo, ...fromForges };
@@ -150,8 +153,11 @@ async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Gr
 /**
  * Returns the address of a tap that removes these guards, or the database's own address if there are none.
  */
-export const tapInto = async (scope: Scope, url: string, removals: readonly Removal[]): Promise<string> =>
-  removals.length === 0 ? url : (await openTap(scope, url, removals)).url;
+export const tapInto = async (
+  scope: Scope,
+  url: string,
+  removals: readonly GuardRemoval[],
+): Promise<string> => (removals.length === 0 ? url : (await openTap(scope, url, removals)).url);
 
 /** Polls until `isSo` answers true, for at most `mostMillis`. Answers false after the timeout. */
 export async function comesToBe(

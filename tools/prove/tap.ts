@@ -4,10 +4,10 @@
  * two transactions collide at that point. The program only gets another address.
  */
 import { type Socket } from 'node:net';
-import { type Removal, takeOut } from './guards.ts';
+import { type GuardRemoval, takeOut } from './guards.ts';
 import { startRelay } from './relay.ts';
 import { type Scope } from './services.ts';
-import { flush, type Message, messagesOf, readBackendPid, readBind, readParse, withSql } from './wire.ts';
+import { flush, type WireMessage, messagesOf, readBackendPid, readBind, readParse, withSql } from './wire.ts';
 
 /** A hold of a connection before a statement. */
 export interface Gate {
@@ -38,7 +38,7 @@ interface Waiting {
 export async function openTap(
   scope: Scope,
   databaseUrl: string,
-  removals: readonly Removal[] = [],
+  removals: readonly GuardRemoval[] = [],
 ): Promise<Tap> {
   const gates: Waiting[] = [];
   const lines = new Set<Line>();
@@ -83,7 +83,7 @@ class Line {
   readonly #gates: Waiting[];
   /** The SQL of each prepared statement as the program wrote it, by name. */
   readonly #statements = new Map<string, string>();
-  #held: Message[] | undefined;
+  #held: WireMessage[] | undefined;
   #reach: (() => void) | undefined;
   /** The number of statements that were sent and have no answer yet. */
   #running = 0;
@@ -103,7 +103,7 @@ class Line {
     });
   }
 
-  #send(messages: readonly Message[]): void {
+  #send(messages: readonly WireMessage[]): void {
     const out: Buffer[] = [];
     for (const message of messages) {
       if (this.#held !== undefined) {
@@ -142,7 +142,7 @@ class Line {
     return index < 0 ? undefined : this.#gates.splice(index, 1)[0];
   }
 
-  #hear(message: Message): void {
+  #hear(message: WireMessage): void {
     if (message.type === 'K') this.pid = readBackendPid(message);
     // The messages CommandComplete, EmptyQueryResponse and PortalSuspended.
     if (message.type === 'C' || message.type === 'I' || message.type === 's') {

@@ -2,9 +2,9 @@
 import { createPool, newId, type Pool } from '@muster/driver';
 import { handlers, performable, reactions } from '@muster/operations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
-import { type Call } from './calls.ts';
-import { type Removal } from './guards.ts';
-import { foundOrganization, type Organization, type Person } from './organization.ts';
+import { type NewCall } from './calls.ts';
+import { type GuardRemoval } from './guards.ts';
+import { foundOrganization, type ProofOrganization, type TestUser } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
 import { openTap, type Tap } from './tap.ts';
 
@@ -12,16 +12,16 @@ import { openTap, type Tap } from './tap.ts';
 export const names = ['ana', 'ben', 'chloe', 'robo', 'dan'] as const;
 export type Name = (typeof names)[number];
 
-export interface Team extends Omit<Organization, 'people'> {
+export interface TestTeam extends Omit<ProofOrganization, 'people'> {
   readonly database: Database;
-  readonly people: Readonly<Record<Name, Person>>;
+  readonly people: Readonly<Record<Name, TestUser>>;
 }
 
 /** Returns an organization in a new database that all runs share. Each run creates its own boards. */
-export const findTeam = (scope: Scope): Promise<Team> => scope.share('team', foundTeam);
+export const findTeam = (scope: Scope): Promise<TestTeam> => scope.share('team', foundTeam);
 
 /** Creates an organization that no other run uses. */
-export async function foundTeam(scope: Scope): Promise<Team> {
+export async function foundTeam(scope: Scope): Promise<TestTeam> {
   const database = await scope.database();
   const organization = await foundOrganization(database, 4, { scopes: ['write'], viewers: [3] });
   const [ana, ben, chloe, dan] = organization.people;
@@ -35,7 +35,7 @@ export async function joinForAWhile({
   people,
   join,
   enter,
-}: Team): Promise<{ newcomer: Person; agent: Person; admin: Person }> {
+}: TestTeam): Promise<{ newcomer: TestUser; agent: TestUser; admin: TestUser }> {
   const newcomer = await join();
   return {
     newcomer,
@@ -45,7 +45,7 @@ export async function joinForAWhile({
 }
 
 /** The outcome of a call: its result, or the reason of its refusal. */
-export type Answer =
+export type CallResult =
   | { readonly result: Record<string, unknown> }
   | { readonly refused: string; readonly details: Record<string, unknown> };
 
@@ -53,7 +53,7 @@ export type Answer =
 export interface Desk {
   readonly tap: Tap;
   /** Makes a call. An internal error is thrown, not returned. */
-  call(person: Person, operation: string, params: object): Promise<Answer>;
+  call(person: TestUser, operation: string, params: object): Promise<CallResult>;
 }
 
 const all = performable(handlers);
@@ -64,9 +64,9 @@ const reasonOf = (details: Record<string, unknown> | undefined, code: string): s
 
 /** Opens a desk whose calls go through a tap with these removals. */
 export async function openDesk(
-  { database }: Team,
+  { database }: TestTeam,
   services: Scope,
-  { removals = [], max = 2 }: { removals?: readonly Removal[]; max?: number } = {},
+  { removals = [], max = 2 }: { removals?: readonly GuardRemoval[]; max?: number } = {},
 ): Promise<Desk> {
   const tap = await openTap(services, database.url, removals);
   const pool: Pool = createPool({ url: tap.url, role: 'muster_app', name: 'muster-prove-desk', max });
@@ -106,11 +106,14 @@ export async function openDesk(
 }
 
 /** Makes a call at a desk, as a member of the team or as the given person. */
-export const callAt = (desk: Desk, { people }: Team, { person, operation, params }: Call): Promise<Answer> =>
-  desk.call(typeof person === 'string' ? people[person] : person, operation, params);
+export const callAt = (
+  desk: Desk,
+  { people }: TestTeam,
+  { person, operation, params }: NewCall,
+): Promise<CallResult> => desk.call(typeof person === 'string' ? people[person] : person, operation, params);
 
 /** Returns the result of a call. Throws if it was refused. */
-export async function must(answer: Promise<Answer>): Promise<Record<string, unknown>> {
+export async function must(answer: Promise<CallResult>): Promise<Record<string, unknown>> {
   const given = await answer;
   if ('result' in given) return given.result;
   throw new Error(`refused: ${given.refused} ${JSON.stringify(given.details)}`);

@@ -1,6 +1,6 @@
 /** Parses the messages between a client and PostgreSQL, as far as a relay has to understand them. */
 
-export interface Message {
+export interface WireMessage {
   /** The type letter of the message. It is empty for a client's first message, which has none. */
   readonly type: string;
   readonly bytes: Buffer;
@@ -10,12 +10,12 @@ export interface Message {
  * Splits a byte stream into messages. Each has a type letter and a length; only a client's first message has
  * no letter.
  */
-export function messagesOf(side: 'client' | 'server'): (chunk: Buffer) => Message[] {
+export function messagesOf(side: 'client' | 'server'): (chunk: Buffer) => WireMessage[] {
   let rest: Buffer = Buffer.alloc(0);
   let greeted = side === 'server';
   return (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const messages: Message[] = [];
+    const messages: WireMessage[] = [];
     for (;;) {
       const head = greeted ? 1 : 0;
       if (rest.length < head + 4) return messages;
@@ -38,13 +38,13 @@ const textUntilZero = (bytes: Buffer, from: number): { text: string; end: number
 };
 
 /** Reads the statement name and the SQL of a Parse message. */
-export function readParse({ bytes }: Message): { name: string; sql: string } {
+export function readParse({ bytes }: WireMessage): { name: string; sql: string } {
   const name = textUntilZero(bytes, 5);
   return { name: name.text, sql: textUntilZero(bytes, name.end).text };
 }
 
 /** Returns the Parse message with other SQL. */
-export function withSql({ bytes, type }: Message, sql: string): Message {
+export function withSql({ bytes, type }: WireMessage, sql: string): WireMessage {
   const name = textUntilZero(bytes, 5);
   const before = textUntilZero(bytes, name.end);
   const body = Buffer.concat([
@@ -59,10 +59,10 @@ export function withSql({ bytes, type }: Message, sql: string): Message {
 }
 
 /** Reads the statement name of a Bind message. */
-export function readBind({ bytes }: Message): string {
+export function readBind({ bytes }: WireMessage): string {
   const portal = textUntilZero(bytes, 5);
   return textUntilZero(bytes, portal.end).text;
 }
 
 /** Reads the id of the backend process from a BackendKeyData message. */
-export const readBackendPid = ({ bytes }: Message): number => bytes.readUInt32BE(5);
+export const readBackendPid = ({ bytes }: WireMessage): number => bytes.readUInt32BE(5);

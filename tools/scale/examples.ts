@@ -4,14 +4,14 @@ import { operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
 import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { databaseAt, openWorld, type OpenWorld } from '@muster/testing/world';
-import { type Ground, type Jest, minutes } from './ground.ts';
+import { type ScaleServers, type Jest, minutes } from './ground.ts';
 
 /** Examples for operators are called for the whole installation, with a token of the primary server. */
 const cases = [...operations].filter(([, { access }]) => access.kind !== 'platform');
 
 export function itAnswersExamples(
   { afterAll, beforeAll, describe, expect, it }: Jest,
-  { home, east, eastUrl, rowsAt, apiUrl }: Ground,
+  { home, east, eastUrl, rowsAt, apiUrl }: ScaleServers,
 ): void {
   describe('an organization on the second server', () => {
     let world: OpenWorld;

@@ -26,7 +26,7 @@ export interface Founded {
   readonly projectId: string;
 }
 
-export interface Ground {
+export interface ScaleServers {
   readonly nodes: () => Servers['nodes'];
   readonly home: () => Node;
   readonly east: () => Node;
@@ -137,7 +137,7 @@ const leftAt = async (at: Node): Promise<unknown> => [
 export function useGround(
   { afterAll, beforeAll }: Pick<Jest, 'afterAll' | 'beforeAll'>,
   start: () => Promise<Servers>,
-): Ground {
+): ScaleServers {
   let running: Running;
   beforeAll(async () => {
     running = await startAll(start);

@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { moveOrganization } from '@muster/placement';
 import { until } from '@muster/testing';
-import { type Ground, type Jest, minutes, nothing } from './ground.ts';
+import { type ScaleServers, type Jest, minutes, nothing } from './ground.ts';
 
 type Specs = Pick<Jest, 'describe' | 'expect' | 'it'>;
 
-export function itSurvivesInterruptions(jest: Specs, ground: Ground): void {
+export function itSurvivesInterruptions(jest: Specs, ground: ScaleServers): void {
   itWaitsForTransactions(jest, ground);
   itOpensTheNewServerLast(jest, ground);
   itStaysWhereItIsCutOff(jest, ground);
@@ -14,7 +14,7 @@ export function itSurvivesInterruptions(jest: Specs, ground: Ground): void {
 
 function itWaitsForTransactions(
   { describe, expect, it }: Specs,
-  { nodes, home, east, found, rowsAt, countAt }: Ground,
+  { nodes, home, east, found, rowsAt, countAt }: ScaleServers,
 ): void {
   describe('a transaction that is under way', () => {
     const insert = (orgId: string, name: string) =>
@@ -104,7 +104,7 @@ function itWaitsForTransactions(
 
 function itOpensTheNewServerLast(
   { describe, expect, it }: Specs,
-  { nodes, home, east, found, rowsAt, leftAt }: Ground,
+  { nodes, home, east, found, rowsAt, leftAt }: ScaleServers,
 ): void {
   describe('the new server', () => {
     it(
@@ -181,7 +181,7 @@ function itOpensTheNewServerLast(
 
 function itStaysWhereItIsCutOff(
   { describe, expect, it }: Specs,
-  { nodes, home, east, found, rowsAt, countAt, leftAt }: Ground,
+  { nodes, home, east, found, rowsAt, countAt, leftAt }: ScaleServers,
 ): void {
   describe('a move that is cut off', () => {
     const crash = new Error('cut off by the spec');

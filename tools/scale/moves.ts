@@ -6,7 +6,7 @@ import { createToken } from '@muster/organizations';
 import { connect } from '@muster/client';
 import { type Moved, moveOrganization, type MoveStep, type Node } from '@muster/placement';
 import { until } from '@muster/testing';
-import { type Founded, type Ground, type Jest, minutes, nothing } from './ground.ts';
+import { type Founded, type ScaleServers, type Jest, minutes, nothing } from './ground.ts';
 import { itSurvivesInterruptions } from './interrupted.ts';
 import { nodeName } from './servers.ts';
 import { startWriter, type Written } from './writers.ts';
@@ -19,14 +19,14 @@ const shortRestMillis = 5;
  */
 const longRestMillis = 50;
 
-export function itMovesOrganizations(jest: Jest, ground: Ground): void {
+export function itMovesOrganizations(jest: Jest, ground: ScaleServers): void {
   itMovesUnderWriters(jest, ground);
   itLetsWorkGoOn(jest, ground);
   itSurvivesInterruptions(jest, ground);
 }
 
 async function moveUnderWriters(
-  ground: Ground,
+  ground: ScaleServers,
   { orgId, token, projectId }: Founded,
   to: Node,
 ): Promise<{ readonly moved: Moved; readonly all: Written[]; readonly longestGapMillis: number }> {
@@ -53,7 +53,7 @@ async function moveUnderWriters(
   return { moved, all, longestGapMillis: Math.max(...all.map((one) => one.longestGapMillis)) };
 }
 
-function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: Ground): void {
+function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: ScaleServers): void {
   const { home, east, found, rowsAt, countAt, leftAt } = ground;
   describe('an organization that moves while eight people write', () => {
     let acme: Founded;
@@ -144,7 +144,7 @@ function itMovesUnderWriters({ beforeAll, describe, expect, it }: Jest, ground: 
   });
 }
 
-function itLetsWorkGoOn({ describe, expect, it }: Jest, ground: Ground): void {
+function itLetsWorkGoOn({ describe, expect, it }: Jest, ground: ScaleServers): void {
   const { home, east, found } = ground;
   describe('who works in an organization that moves', () => {
     it(

@@ -8,7 +8,7 @@ import { type Client } from '@muster/client';
 /** Ids of all accepted records, by table. */
 export type Written = Readonly<Record<'stories' | 'comments' | 'executions', readonly string[]>>;
 
-export interface Writer {
+export interface ScaleWriter {
   /** Number of writes that were accepted so far. */
   readonly count: () => number;
   /** Rejects if a write was refused for good. */
@@ -16,7 +16,7 @@ export interface Writer {
 }
 
 /** Creates, comments on, acquires and renames stories. It waits for `restMillis` between two writes. */
-export function startWriter(client: Client, projectId: string, restMillis: () => number): Writer {
+export function startWriter(client: Client, projectId: string, restMillis: () => number): ScaleWriter {
   const written = { stories: [] as string[], comments: [] as string[], executions: [] as string[] };
   let [count, longestGapMillis, last, isOver] = [0, 0, performance.now(), false];
   const write = async <Answer>(call: Promise<Answer>): Promise<Answer> => {

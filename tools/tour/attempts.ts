@@ -1,12 +1,12 @@
 import { MusterError } from '@muster/client';
 
 /** The result of a call that may be refused. */
-export type Outcome<Result> =
+export type AttemptResult<Result> =
   | { readonly ok: true; readonly result: Result }
   | { readonly ok: false; readonly refusal: MusterError; readonly reason: string };
 
 /** Waits for a call and returns a refusal as an outcome. Throws any other error. */
-export async function attempt<Result>(call: Promise<Result>): Promise<Outcome<Result>> {
+export async function attempt<Result>(call: Promise<Result>): Promise<AttemptResult<Result>> {
   try {
     return { ok: true, result: await call };
   } catch (refusal) {

@@ -2,7 +2,7 @@ import { type Client, createClient, httpTransport, MusterError, type Transport }
 import { type Operation, operations } from '@muster/registry';
 
 /** A call and its answer. */
-export interface Call {
+export interface JournaledCall {
   readonly requestId: string;
   readonly operation: Operation;
   /** Null if no answer came. */
@@ -13,7 +13,7 @@ export interface Call {
 
 /** Records every call to the API and its answer, for the checks at the end. */
 export class Journal {
-  readonly calls: Call[] = [];
+  readonly calls: JournaledCall[] = [];
   readonly #baseUrl: string;
   readonly #prefix: string;
 
@@ -28,7 +28,7 @@ export class Journal {
       const operation = operations.get(called.name);
       if (operation === undefined) throw new Error(`the contract has no ${called.name}`);
       const requestId = `${this.#prefix}-${this.calls.length + 1}`;
-      const call: Call = { requestId, operation, status: null, reason: null };
+      const call: JournaledCall = { requestId, operation, status: null, reason: null };
       this.calls.push(call);
       const recordedFetch: typeof fetch = async (url, init) => {
         const headers = new Headers(init?.headers);

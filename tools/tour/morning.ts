@@ -11,9 +11,9 @@ import { specEdits, specs } from './steps/specs.ts';
 import { creates, moves, planning } from './steps/stories.ts';
 import { spendAfternoon } from './steps/team-of-eight/afternoon.ts';
 import { foundTeam } from './team.ts';
-import { type Step, type Tour } from './tour-state.ts';
+import { type TourStep, type Tour } from './tour-state.ts';
 
-const morning: readonly Step[] = [specs, planning, moves, creates, conversation, specEdits];
+const morning: readonly TourStep[] = [specs, planning, moves, creates, conversation, specEdits];
 
 /** A team's morning on a board, and an afternoon of eight people with roles. */
 export async function spendDay(

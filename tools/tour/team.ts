@@ -24,7 +24,7 @@ const members = [
   { email: 'gwen@tour.example', name: 'Gwen', role: 'viewer' },
 ] as const;
 
-export type Team = Awaited<ReturnType<typeof foundTeam>>;
+export type TourTeam = Awaited<ReturnType<typeof foundTeam>>;
 
 /** Creates a separate organization for this tour, so that the next tour on the same instance starts empty. */
 export async function foundTeam(instance: Instance, journal: Journal, orgSlug: string) {

@@ -1,6 +1,6 @@
 import { type Story, type StorySummary } from '@muster/registry';
 import { type BoardFile } from '@muster/import-files/board-file';
-import { type Team, type Teammate } from './team.ts';
+import { type TourTeam, type Teammate } from './team.ts';
 
 /** Fields of a story after the last acknowledged write. */
 type StoryTruth = Pick<
@@ -22,7 +22,7 @@ export interface CommentTruth {
 /** The project of the morning, with its expected content at the end. */
 export interface Tour {
   readonly board: BoardFile;
-  readonly team: Team;
+  readonly team: TourTeam;
   readonly projectId: string;
   /** IDs by the file's localId. */
   readonly storyIds: ReadonlyMap<string, string>;
@@ -33,7 +33,7 @@ export interface Tour {
 }
 
 /** A part of the morning. `run` returns a line with its result. */
-export interface Step {
+export interface TourStep {
   readonly name: string;
   readonly run: (tour: Tour) => Promise<string>;
 }

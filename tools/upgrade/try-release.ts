@@ -19,7 +19,7 @@ const schemas = [
   'apps/license-service/src/migrations',
 ];
 
-export interface Trial {
+export interface ReleaseTrial {
   /** The number of tests that passed. One test calls every operation. */
   readonly passed: number;
   readonly failed: number;
@@ -36,7 +36,7 @@ export interface Trial {
  * now. It uses the currently installed packages. A release that needs its older packages cannot be tried this
  * way, and fails.
  */
-export async function tryRelease(repository: string, tag: string): Promise<Trial> {
+export async function tryRelease(repository: string, tag: string): Promise<ReleaseTrial> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-release-')));
   try {
     // Postgres may run under its own account, and that account finds the server program through this folder.
@@ -54,7 +54,7 @@ export async function tryRelease(repository: string, tag: string): Promise<Trial
   }
 }
 
-async function checkOperations(folder: string): Promise<Trial> {
+async function checkOperations(folder: string): Promise<ReleaseTrial> {
   const results = path.join(folder, 'results.json');
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(JEST_|NX_|NODE_OPTIONS$|TEST_)/.test(name),
@@ -95,7 +95,7 @@ const Results = z.object({
 });
 
 /** Reads the failed cases from a message of `checkEach`: a count, followed by one name per line. */
-function brokenIn(message: string): Pick<Trial, 'broken' | 'tried'> {
+function brokenIn(message: string): Pick<ReleaseTrial, 'broken' | 'tried'> {
   const [, tried, names] = /\d+ of (\d+) cases break the law:\n((?: {2}\S+\n)+)/.exec(message) ?? [];
   return { tried: tried === undefined ? undefined : Number(tried), broken: names?.trim().split(/\s+/) ?? [] };
 }

@@ -1,6 +1,6 @@
 /** The end of a command: its exit code, and its error message for people and scripts. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { type ErrorBody, isReason, type Reason, remedyFor } from '@muster/registry';
+import { type ErrorBody, isReason, type ErrorReason, remedyFor } from '@muster/registry';
 import { exitCodes, jsonText, plain, UsageError } from '@muster/terminal';
 
 /** The error of a command whose call the API rejected in part. The details were printed already. */
@@ -18,7 +18,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** Remedies that apply only to the command line. They replace the general remedy for an error. */
-const ownHints: Readonly<Partial<Record<Reason, string>>> = {
+const ownHints: Readonly<Partial<Record<ErrorReason, string>>> = {
   invalid_params: '--help says what it takes.',
   unauthorized: 'Sign in with `muster login`, or give another token in MUSTER_TOKEN.',
   scope: '`muster whoami` says whose token it is, and its scopes.',

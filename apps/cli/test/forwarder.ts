@@ -6,7 +6,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
-export interface Kept {
+export interface ForwardedRequest {
   readonly path: string;
   /** The number of the request to the path, counted from 1. */
   readonly time: number;
@@ -25,7 +25,7 @@ export interface Forwarder {
    * Holds back one request to a path before it reaches the API, or holds back its response. `time` counts the
    * requests from now on. Resolves once the request or response is held.
    */
-  readonly keep: (kept: Kept) => Promise<void>;
+  readonly keep: (kept: ForwardedRequest) => Promise<void>;
   /** Closes all connections and accepts no new ones, like a restarting service. */
   readonly away: () => Promise<void>;
   readonly back: () => Promise<void>;
@@ -35,10 +35,10 @@ export async function openForwarder(target: string): Promise<Forwarder> {
   const paths: string[] = [];
   const answers = new Set<string>();
   const asking = new EventEmitter();
-  let keeping: (Kept & { readonly from: number; readonly has: () => void }) | undefined;
+  let keeping: (ForwardedRequest & { readonly from: number; readonly has: () => void }) | undefined;
   const count = (path: string): number => paths.filter((one) => one === path).length;
   /** Returns true if the request or response is held back, and notifies the spec that waits for it. */
-  const isKept = (path: string, time: number, what: Kept['what']): boolean => {
+  const isKept = (path: string, time: number, what: ForwardedRequest['what']): boolean => {
     if (keeping?.path !== path || keeping.what !== what || keeping.from + keeping.time !== time) return false;
     keeping.has();
     keeping = undefined;

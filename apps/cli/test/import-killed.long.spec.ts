@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
-import { type Kept, openForwarder } from './forwarder.ts';
+import { type ForwardedRequest, openForwarder } from './forwarder.ts';
 import { useMuster } from './muster.ts';
 
 const muster = useMuster();
@@ -20,7 +20,7 @@ const calls = [
   { path: '/api/imports/put', time: 3 },
   { path: '/api/imports/finish', time: 1 },
 ];
-const kills: readonly Kept[] = calls.flatMap((call) => [
+const kills: readonly ForwardedRequest[] = calls.flatMap((call) => [
   { ...call, what: 'question' as const },
   { ...call, what: 'answer' as const },
 ]);

@@ -27,7 +27,7 @@ import { builtMain } from '@muster/testing/bundles';
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 export const mainFile = builtMain('cli') ?? (await findBundle());
 
-export interface Outcome {
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -66,7 +66,7 @@ const spawnMuster = (args: readonly string[], env: Readonly<Record<string, strin
 export async function runMuster(
   args: readonly string[],
   { env = {}, input = '' }: RunOptions,
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const child = spawnMuster(args, env);
   // A command that does not read its standard input may exit before the input is written.
   child.stdin.on('error', () => undefined).end(input);
@@ -125,11 +125,11 @@ export interface Muster {
   /** Returns a typed client directly at the API, to check what is really stored. */
   direct(person: Person): Client;
   /** Runs a command with no address and token except those of a stored login. */
-  run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  run(args: readonly string[], options?: RunOptions): Promise<CommandResult>;
   /** Starts a command that can be killed, with its output so far. */
   start(args: readonly string[], options: RunOptions): Started;
   /** Runs a command with the address and the person's token in the environment. */
-  as(person: Person, ...args: readonly string[]): Promise<Outcome>;
+  as(person: Person, ...args: readonly string[]): Promise<CommandResult>;
   environmentOf(person: Person): Record<string, string>;
 }
 

@@ -6,16 +6,16 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll } from '@jest/globals';
 import { programEnvironment } from '@muster/testing';
-import { readRunner, type Told } from '@muster/testing/runner';
+import { readRunner, type RunnerEvent } from '@muster/testing/runner';
 import { mainFile } from './muster.ts';
 
 const run = promisify(execFile);
 
-export interface Working {
+export interface StartedRunner {
   /** The events so far. */
-  readonly told: readonly Told[];
+  readonly told: readonly RunnerEvent[];
   /** Resolves with the first matching event since the start. */
-  until(event: string, message?: RegExp): Promise<Told>;
+  until(event: string, message?: RegExp): Promise<RunnerEvent>;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Stops reading the runner's output, as if the reader had gone. */
   readonly leave: () => void;
@@ -28,7 +28,7 @@ export interface Clone {
   git(...args: string[]): Promise<string>;
 }
 
-export interface Runner {
+export interface TestRunner {
   /** Returns the path of the bare repository to which clones push. */
   readonly origin: () => string;
   /** Runs git in the bare repository. */
@@ -36,7 +36,7 @@ export interface Runner {
   clone(): Promise<Clone>;
   /** Creates a folder for the spec. */
   folder(): Promise<string>;
-  start(clone: Clone, args: readonly string[], env: Readonly<Record<string, string>>): Working;
+  start(clone: Clone, args: readonly string[], env: Readonly<Record<string, string>>): StartedRunner;
 }
 
 /**
@@ -73,7 +73,7 @@ const git = async (folder: string, ...args: string[]): Promise<string> =>
   ).stdout.trim();
 
 /** Creates a bare repository with one commit on main, whose `.muster/work.yaml` is `config`. */
-export function useRunner(config: string): Runner {
+export function useRunner(config: string): TestRunner {
   let home = '';
   let clones = 0;
   beforeAll(async () => {
@@ -108,7 +108,11 @@ export function useRunner(config: string): Runner {
   };
 }
 
-function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Working {
+function start(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): StartedRunner {
   const [options, command] = args.includes('--')
     ? [args.slice(0, args.indexOf('--')), args.slice(args.indexOf('--'))]
     : [args, []];

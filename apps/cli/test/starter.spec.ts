@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People, programEnvironment } from '@muster/testing';
-import { mainFile, type Outcome, useMuster } from './muster.ts';
+import { mainFile, type CommandResult, useMuster } from './muster.ts';
 
 const muster = useMuster();
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 async function started(
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<Outcome & { asked: string[] }> {
+): Promise<CommandResult & { asked: string[] }> {
   const child = fork(mainFile, [...args], {
     silent: true,
     env: { ...programEnvironment(), HOME: muster.home(), XDG_CONFIG_HOME: muster.home(), ...env },

@@ -5,7 +5,7 @@ import { type Muster } from './muster.ts';
 
 type Execution = Awaited<ReturnType<Client['deliveryExecutions']['getForTarget']>>['execution'];
 
-export interface Stories {
+export interface RunnerStories {
   readonly people: People;
   /** The client of the member who runs the commands and contributes to the project. */
   readonly chloe: Client;
@@ -15,7 +15,7 @@ export interface Stories {
 }
 
 /** Creates an organization with the project WEB. */
-export function useStories(muster: Muster): Stories {
+export function useStories(muster: Muster): RunnerStories {
   let people: People;
   let chloe: Client;
   beforeAll(async () => {

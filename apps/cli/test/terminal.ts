@@ -11,7 +11,7 @@ const script = '/usr/bin/script';
 /** Skips tests that need a terminal if the program `script` is missing. It is part of util-linux. */
 export const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
 
-export interface Terminal {
+export interface TestTerminal {
   /** Returns all output of the command so far. */
   shown(): string;
   until(what: RegExp): Promise<void>;
@@ -24,14 +24,14 @@ export const openTerminal = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   columns?: number,
-): Terminal => openTerminalOf([process.execPath, mainFile, ...args], env, columns);
+): TestTerminal => openTerminalOf([process.execPath, mainFile, ...args], env, columns);
 
 /** Opens a terminal in which another program runs. */
 export function openTerminalOf(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   columns = 120,
-): Terminal {
+): TestTerminal {
   const line = [`stty rows 40 cols ${columns};`, ...command].join(' ');
   const child = spawn(script, ['-qec', line, '/dev/null'], {
     env: { ...programEnvironment(), TERM: 'xterm', ...env },

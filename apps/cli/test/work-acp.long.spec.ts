@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { useBeside } from './beside.ts';
 import { useMuster } from './muster.ts';
-import { lives, useRunner, type Working } from './runner.ts';
+import { lives, useRunner, type StartedRunner } from './runner.ts';
 import { useStories } from './stories.ts';
 
 const muster = useMuster();
@@ -20,7 +20,7 @@ checkpoint: 1s
 `);
 const agentFile = path.join(import.meta.dirname, 'acp-agent.ts');
 
-interface Talking extends Working {
+interface Talking extends StartedRunner {
   readonly key: string;
   /** Reads a file that the agent wrote. Returns its lines as JSON values. */
   read<Line>(file: string): Promise<Line[]>;

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';
 import { useMuster } from './muster.ts';
-import { type Clone, useRunner, type Working } from './runner.ts';
+import { type Clone, useRunner, type StartedRunner } from './runner.ts';
 
 const muster = useMuster();
 const runner = useRunner('checkpoint: 1s\n');
@@ -47,7 +47,7 @@ const endsIn = async (projectId: string) =>
     .map(({ state, outcome }) => outcome ?? state)
     .toSorted();
 
-const linesOfStacks = ({ told }: Working): string[] =>
+const linesOfStacks = ({ told }: StartedRunner): string[] =>
   told.flatMap(({ event, message }) => (event === 'stderr' && /^\s+at /.test(message) ? message : []));
 
 describe('muster work', () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Kind, useForge } from './forge.ts';
 import { useMuster } from './muster.ts';
-import { type Clone, type Runner, useRunner, type Working } from './runner.ts';
+import { type Clone, type TestRunner, useRunner, type StartedRunner } from './runner.ts';
 import { useStories } from './stories.ts';
 
 const muster = useMuster();
@@ -19,7 +19,7 @@ const kinds = [
 
 interface Place {
   readonly forge: ReturnType<typeof useForge>;
-  readonly runner: Runner;
+  readonly runner: TestRunner;
 }
 
 /** Creates a clone whose remote address is at the forge, while git uses the bare repository. */
@@ -40,7 +40,12 @@ const newStory = async (): Promise<string> => {
   return story.key;
 };
 
-const work = (place: Place, clone: Clone, key: string, env: Readonly<Record<string, string>>): Working =>
+const work = (
+  place: Place,
+  clone: Clone,
+  key: string,
+  env: Readonly<Record<string, string>>,
+): StartedRunner =>
   place.runner.start(clone, [key, '--', 'sh', '-c', 'env > env.txt; echo good > answer.txt'], {
     ...muster.environmentOf(stories.people.chloe),
     ...env,

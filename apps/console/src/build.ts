@@ -8,7 +8,7 @@ const web = path.resolve(import.meta.dirname, '../web');
 const repository = path.resolve(import.meta.dirname, '../../..');
 
 /** The result of a build: its files, and the sources of each. */
-export interface Site {
+export interface ConsoleSite {
   readonly outputs: Metafile['outputs'];
   /** The files that a browser loads before anything is shown, as paths below the folder. */
   readonly first: { readonly scripts: readonly string[]; readonly styles: readonly string[] };
@@ -21,7 +21,7 @@ export interface Site {
 export async function makeSite(
   folder: string,
   inPlace: Readonly<Record<string, string>> = {},
-): Promise<Site> {
+): Promise<ConsoleSite> {
   const fresh = `${folder}.new-${process.pid}`;
   await rm(fresh, { recursive: true, force: true });
   const { metafile } = await build({

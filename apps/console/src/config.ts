@@ -11,7 +11,7 @@ export const environment = {
   SITE_FOLDER: z.string().optional(),
 };
 
-export type Config = ReturnType<typeof readConfig>;
+export type ConsoleConfig = ReturnType<typeof readConfig>;
 
 export const readConfig = (from: Record<string, string | undefined> = process.env) =>
   parseEnvironment(environment, from);

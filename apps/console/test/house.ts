@@ -9,7 +9,7 @@ import { type AppProcess, freePort, type People, startApp, useWorld, type World 
 import { pino } from 'pino';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { createConsole } from '../src/app.ts';
-import { makeSite, type Site } from '../src/build.ts';
+import { makeSite, type ConsoleSite } from '../src/build.ts';
 import { faultsOf, goTo, launch, windowsOf } from './browser.ts';
 import { useMails } from './mails.ts';
 
@@ -23,7 +23,7 @@ export interface Window {
 export interface House {
   readonly world: World;
   url(): string;
-  site(): Site;
+  site(): ConsoleSite;
   folder(): string;
   /** Returns a typed client with this token, over HTTP. */
   client(token: string): Client;
@@ -54,7 +54,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
   const world = useWorld({});
   const mails = useMails();
   let [folder, port] = ['', 0];
-  let site: Site | undefined;
+  let site: ConsoleSite | undefined;
   let service: Service | undefined;
   let api: AppProcess | undefined;
   let signIn: AppProcess | undefined;

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { makeSite, type Site } from '../src/build.ts';
+import { makeSite, type ConsoleSite } from '../src/build.ts';
 import budgets from '../budgets.json' with { type: 'json' };
 
-type Output = readonly [file: string, Site['outputs'][string]];
+type Output = readonly [file: string, ConsoleSite['outputs'][string]];
 
 let [outer, folder] = ['', ''];
-let site: Site;
+let site: ConsoleSite;
 beforeAll(async () => {
   outer = await mkdtemp(path.join(tmpdir(), 'muster-console-'));
   folder = path.join(outer, 'site');

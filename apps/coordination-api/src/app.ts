@@ -8,7 +8,7 @@ import {
   type AllHandlers,
   byOperation,
   createAuthenticator,
-  type Environment,
+  type HandlerEnvironment,
   toApiError,
   validationHoles,
 } from '@muster/runtime';
@@ -24,7 +24,7 @@ import { createFollowers, createStandby, type Followers, readOutcomes, type Stan
 import compress from '@fastify/compress';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
-import { type Config } from './config.ts';
+import { type ApiConfig } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
 import { missingPageOf } from './http/discovery/missing.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
@@ -38,7 +38,7 @@ import { addForgeHooks } from './http/forgeHooks.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
 import { addEventStream, type EventStreamOptions } from './http/eventStream.ts';
 import { addMcpForward } from './http/mcp.ts';
-import { addOperationRoutes, type RouteOptions } from './http/operationRoutes.ts';
+import { addOperationRoutes, type OperationRouteOptions } from './http/operationRoutes.ts';
 import { addSignInForward } from './http/signIn.ts';
 
 export interface CoordinationApi {
@@ -55,7 +55,7 @@ export interface CoordinationApi {
 // guard: calls in flight
 const inFlightPerConnection = 6;
 
-const openDatabase = (config: Config, logger: Logger): OpenNodes =>
+const openDatabase = (config: ApiConfig, logger: Logger): OpenNodes =>
   openNodes(
     {
       ...{
@@ -74,13 +74,13 @@ const openDatabase = (config: Config, logger: Logger): OpenNodes =>
 /**
  * Opens a separate connection for readiness checks. A full pool must not make the API count as unavailable.
  */
-const openReadiness = (config: Config): OpenNodes =>
+const openReadiness = (config: ApiConfig): OpenNodes =>
   openNodes(
     { url: config.DATABASE_URL, max: 1, role: 'muster_app', name: 'coordination-api readiness' },
     config.DATABASE_NODES,
   );
 
-const limitsOf = (config: Config, logger: Logger): CallLimits =>
+const limitsOf = (config: ApiConfig, logger: Logger): CallLimits =>
   createCallLimits({
     token: config.LIMIT_TOKEN,
     organization: config.LIMIT_ORGANIZATION,
@@ -89,7 +89,7 @@ const limitsOf = (config: Config, logger: Logger): CallLimits =>
     logger,
   });
 
-function standbyOf(config: Config, primary: Pool, metrics: Metrics, logger: Logger): Standby | undefined {
+function standbyOf(config: ApiConfig, primary: Pool, metrics: Metrics, logger: Logger): Standby | undefined {
   if (config.DATABASE_REPLICA_URL === undefined) return undefined;
   return createStandby({
     url: config.DATABASE_REPLICA_URL,
@@ -120,7 +120,11 @@ function followersOf(pool: Pool, app: FastifyInstance, logger: Logger): Follower
   return followers;
 }
 
-const environmentOf = (pool: Pool, handlers: AllHandlers, standby: Standby | undefined): Environment => ({
+const environmentOf = (
+  pool: Pool,
+  handlers: AllHandlers,
+  standby: Standby | undefined,
+): HandlerEnvironment => ({
   handlers: performable(handlers),
   reactions,
   standby,
@@ -137,7 +141,7 @@ interface TokenlessSetUp {
 
 /** Adds the routes without a token: invitations, deliveries from forges, and the creation of GitHub Apps. */
 function addTokenlessRoutes(
-  config: Config,
+  config: ApiConfig,
   { app, metrics }: Service,
   { pool, forges, cookie, logger }: TokenlessSetUp,
 ): void {
@@ -155,7 +159,7 @@ function addTokenlessRoutes(
 
 /** Adds the routes that forward to the configured services. */
 function addForwards(
-  config: Config,
+  config: ApiConfig,
   { app, leave }: Service,
   authenticate: Authenticate,
 ): readonly { readonly close: () => Promise<void> }[] {
@@ -171,7 +175,7 @@ function addForwards(
   ];
 }
 
-export function createApp(config: Config, logger: Logger): CoordinationApi {
+export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   const nodes = openDatabase(config, logger);
   const { pool } = nodes;
   const checking = openReadiness(config);
@@ -211,7 +215,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   const forges = { seals: webhooks.seals, baseUrl: addressesOf(config).baseUrl };
   const handlers = handlersOf({ seatPrices: config.SEAT_PRICING, webhooks, forges });
   const followers = followersOf(pool, app, logger);
-  const calls: RouteOptions & EventStreamOptions = {
+  const calls: OperationRouteOptions & EventStreamOptions = {
     ...{ pool, authenticate, limits, aside, leave, placesAtOnce, connections, metrics, logger },
     handlers: byOperation(handlers),
     environment: environmentOf(pool, handlers, standby),

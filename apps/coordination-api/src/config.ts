@@ -121,7 +121,7 @@ export const environment = {
   SEAT_PRICING: parsedVariable(parseSeatPrices, '{}'),
 };
 
-export type Config = ReturnType<typeof readConfig>;
+export type ApiConfig = ReturnType<typeof readConfig>;
 
 /**
  * Reads the configuration. Throws if sign-in is configured without a safe BASE_URL, or together with MCP but

@@ -21,7 +21,7 @@ export interface RawAnswer {
 type Addresses = Awaited<ReturnType<CoordinationApi['service']['listen']>>;
 
 /** A running API process, and functions that call it. */
-export interface Copy {
+export interface ApiInstance {
   /** Returns the base URL, such as `http://127.0.0.1:43210`. */
   url(): string;
   /** Sends any request. The body is sent as JSON unless it is text or bytes. */
@@ -41,15 +41,15 @@ export interface Copy {
   metrics(): Promise<string>;
 }
 
-export interface Api extends Copy {
+export interface TestApi extends ApiInstance {
   readonly world: World;
   org(setUp?: Parameters<World['org']>[0]): Promise<People>;
   /** Starts another API on the same database. It runs until the spec file ends or it is stopped. */
-  copy(environment?: Record<string, string>): Promise<Copy & { stop(): Promise<void> }>;
+  copy(environment?: Record<string, string>): Promise<ApiInstance & { stop(): Promise<void> }>;
 }
 
 /** Starts the API for the spec file that calls it. */
-export function useApi(environment: Record<string, string> = {}): Api {
+export function useApi(environment: Record<string, string> = {}): TestApi {
   const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
   const running = new Set<CoordinationApi>();
   let base: Addresses = { address: '', metricsAddress: '' };
@@ -89,9 +89,9 @@ export function useApi(environment: Record<string, string> = {}): Api {
   };
 }
 
-function copyAt(at: () => Addresses): Copy {
+function copyAt(at: () => Addresses): ApiInstance {
   const url = (): string => at().address;
-  const request: Copy['request'] = async (
+  const request: ApiInstance['request'] = async (
     path,
     { method = 'POST', token = null, body, headers = {} } = {},
   ) => {

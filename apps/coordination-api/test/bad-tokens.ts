@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { type Operation } from '@muster/registry';
 import { type ExampleOrg } from '@muster/testing/examples';
-import { type Api } from './api.ts';
+import { type TestApi } from './api.ts';
 
 /** A well-formed token that was never issued. */
 export const unknownToken = 'must_test_00000000000000000000000000000000000000';
@@ -10,7 +10,7 @@ export const unknownToken = 'must_test_00000000000000000000000000000000000000';
  * Expects that the operation refuses every kind of bad token with the same answer, and leaves no audit entry.
  */
 export async function refusesBadTokens(
-  api: Api,
+  api: TestApi,
   { orgId, ana }: ExampleOrg,
   operation: Operation,
 ): Promise<void> {

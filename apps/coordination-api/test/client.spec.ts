@@ -1,7 +1,7 @@
 /** The customers' client with the real API: its features beyond plain calls. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type Client, followEvents, isRefusal, type Lease, withLease } from '@muster/client';
+import { type Client, followEvents, isRefusal, type LeaseHandle, withLease } from '@muster/client';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
 
@@ -77,7 +77,7 @@ describe('a lease that is kept', () => {
   });
 
   it('says when another has it, and does not take it from them', async () => {
-    let lost: Lease | undefined;
+    let lost: LeaseHandle | undefined;
     await withLease(chloe, story, async (lease) => {
       lost = lease;
       await ana.deliveryExecutions.acquire({ ...story, takeOver: true });

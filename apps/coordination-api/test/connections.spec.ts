@@ -1,13 +1,13 @@
 /** Missing Postgres connections: errors distinguish an unavailable server from an exhausted pool. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { until, type Wire, wireTo } from '@muster/testing';
+import { until, type BreakableRelay, wireTo } from '@muster/testing';
 import { pino } from 'pino';
 import { createApp, type CoordinationApi } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { useApi } from './api.ts';
 
 const api = useApi();
-let wire: Wire;
+let wire: BreakableRelay;
 let one: CoordinationApi;
 let url: string;
 beforeAll(async () => {

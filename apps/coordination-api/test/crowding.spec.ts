@@ -7,7 +7,7 @@ import { type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newTokenSecret } from '@muster/runtime';
 import { type HalfSent, heardBefore, type People, sendHalf, until } from '@muster/testing';
-import { type Copy, useApi } from './api.ts';
+import { type ApiInstance, useApi } from './api.ts';
 import { orgWithStory, target } from './one-story.ts';
 
 /** Starts the API with a capacity of six concurrent requests. */
@@ -36,7 +36,7 @@ const statusOn = async (socket: Socket): Promise<string> => {
 
 const level = async (what: 'in_flight' | 'waiting'): Promise<number> =>
   Number(new RegExp(`^muster_requests_${what}\\{[^}]*\\} (\\d+)$`, 'm').exec(await api.metrics())?.[1]);
-const identity = (copy: Copy, token: string) => copy.call(token, 'session.identity');
+const identity = (copy: ApiInstance, token: string) => copy.call(token, 'session.identity');
 const statuses = async (count: number): Promise<Set<number>> => {
   const seen = new Set<number>();
   for (let index = 0; index < count; index += 1) seen.add((await identity(api, people.ana.me.token)).status);

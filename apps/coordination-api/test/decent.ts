@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { type Operation } from '@muster/registry';
 import { callerOf, type ExampleOrg } from '@muster/testing/examples';
 import fc from 'fast-check';
-import { type Api, type RawAnswer } from './api.ts';
+import { type TestApi, type RawAnswer } from './api.ts';
 import { withLeaf } from './fields.ts';
 
 /** Checks the conditions that every refusal must meet. */
@@ -51,7 +51,7 @@ const anything = fc.oneof(
 
 /** Calls the operation's example with arbitrary values in one of its fields, and checks each response. */
 export async function staysDecent(
-  api: Api,
+  api: TestApi,
   org: ExampleOrg,
   operation: Operation,
   { seed, numRuns }: { readonly seed?: number; readonly numRuns: number },

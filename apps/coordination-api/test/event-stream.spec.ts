@@ -6,7 +6,7 @@ import { newId } from '@muster/driver';
 import { type Event } from '@muster/registry';
 import { type People, until } from '@muster/testing';
 import { EventSource } from 'eventsource';
-import { type Copy, useApi } from './api.ts';
+import { type ApiInstance, useApi } from './api.ts';
 import { useStreams } from './streams.ts';
 
 const api = useApi();
@@ -210,7 +210,7 @@ describe('the stream of events', () => {
 describe('the client', () => {
   it('follows the activity through a new start of the API, every event once and in order', async () => {
     const first = await api.copy();
-    let running: Copy = first;
+    let running: ApiInstance = first;
     const { token } = people.dan.me;
     // The client keeps one address while the process that answers at the address is replaced. A process that
     // stops resets its idle connections.

@@ -9,12 +9,12 @@ import { handlers, performable, reactions } from '@muster/operations';
 import { createOrganization, grantPlatform, revokeToken, sharePlatformTokens } from '@muster/organizations';
 import { allNodes, joinNodes } from '@muster/placement';
 import { freePort, type People, useWorld, type World } from '@muster/testing';
-import { type Copy, useApi } from './api.ts';
+import { type ApiInstance, useApi } from './api.ts';
 
 const api = useApi();
 const east = useWorld(Object.fromEntries(performable(handlers)), reactions);
 
-let over: Copy;
+let over: ApiInstance;
 beforeAll(async () => {
   over = await api.copy({ DATABASE_NODES: `east=${east.database.url}` });
 });

@@ -1,13 +1,13 @@
 /** The smallest board that agents can work on, with one ready story, and helpers for leases and runs. */
 import { type People, type Person } from '@muster/testing';
-import { type Api } from './api.ts';
+import { type TestApi } from './api.ts';
 
 /** The story, as leases name it. */
 export const target = { targetType: 'story', targetId: 'WEB-1' } as const;
 /** A run on the story. */
 export const run = { projectId: 'WEB', runId: 'run-1' } as const;
 
-export async function orgWithStory(api: Api): Promise<People> {
+export async function orgWithStory(api: TestApi): Promise<People> {
   const people = await api.org();
   await people.ana.projects.create({ key: 'WEB', name: 'Web' });
   await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready' });
@@ -18,5 +18,5 @@ export const activeRuns = async (who: Person, filter: { projectId?: string; agen
   (await who.agents.listActive(filter)).items;
 
 /** Expires all leases of an organization. */
-export const expireLeases = ({ world }: Api, orgId: string) =>
+export const expireLeases = ({ world }: TestApi, orgId: string) =>
   world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, orgId);

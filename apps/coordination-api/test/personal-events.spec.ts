@@ -5,7 +5,7 @@ import { type Client, followStream, type Streamed } from '@muster/client';
 import { newId } from '@muster/driver';
 import { type Notification } from '@muster/registry';
 import { type People, type Person, until } from '@muster/testing';
-import { type Copy, useApi } from './api.ts';
+import { type ApiInstance, useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
 
@@ -18,7 +18,7 @@ const open = useStreams<RawStream>(api, (team) => {
 
 interface Reading {
   readonly query?: string;
-  readonly at?: Copy;
+  readonly at?: ApiInstance;
   readonly counts?: boolean;
 }
 

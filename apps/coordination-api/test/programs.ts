@@ -37,7 +37,7 @@ function byFile(stdout: string): Complaints {
   return complaints;
 }
 
-export interface Programs {
+export interface StartedPrograms {
   path(file: string): string;
   write(file: string, text: string): Promise<void>;
   /** Compiles these files with the strictest options and returns the errors. */
@@ -47,7 +47,7 @@ export interface Programs {
 }
 
 /** Creates a folder for the spec file that calls it. */
-export function usePrograms(): Programs {
+export function usePrograms(): StartedPrograms {
   let folder = '';
   beforeAll(async () => {
     const parent = path.join(workspaceRoot, 'dist/programs');

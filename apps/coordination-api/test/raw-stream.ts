@@ -1,6 +1,6 @@
 /** Reads the event stream from the wire, block by block. */
 
-export interface Block {
+export interface StreamBlock {
   readonly id?: string;
   readonly event?: string;
   readonly data?: unknown;
@@ -9,7 +9,7 @@ export interface Block {
 export interface RawStream {
   readonly response: Response;
   /** Returns the complete blocks received so far, in order. */
-  readonly blocks: () => Block[];
+  readonly blocks: () => StreamBlock[];
   /** Returns the data of blocks with this event name. */
   readonly named: (event: string) => unknown[];
   readonly close: () => void;
@@ -37,7 +37,7 @@ export async function openRaw({ at, token, query = '', headers = {} }: Wanted): 
     for await (const piece of body ?? []) text += decoder.decode(piece, { stream: true });
   };
   read().catch(() => undefined);
-  const blocks = (): Block[] => blocksIn(text);
+  const blocks = (): StreamBlock[] => blocksIn(text);
   return {
     response,
     blocks,
@@ -47,9 +47,9 @@ export async function openRaw({ at, token, query = '', headers = {} }: Wanted): 
 }
 
 /** Returns the complete blocks of a text. */
-export const blocksIn = (text: string): Block[] => text.split('\n\n').slice(0, -1).map(blockOf);
+export const blocksIn = (text: string): StreamBlock[] => text.split('\n\n').slice(0, -1).map(blockOf);
 
-function blockOf(text: string): Block {
+function blockOf(text: string): StreamBlock {
   const fields = text.split('\n').map((line) => /^(\w+): (.*)$/.exec(line)?.slice(1) ?? [line, '']);
   const block = Object.fromEntries(fields) as { id?: string; event?: string; data?: string };
   return { ...block, ...(block.data !== undefined && { data: JSON.parse(block.data) as unknown }) };

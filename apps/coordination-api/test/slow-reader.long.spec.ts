@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Event } from '@muster/registry';
 import { type People, until } from '@muster/testing';
 import { useApi } from './api.ts';
-import { type Block, blocksIn, openRaw, type RawStream } from './raw-stream.ts';
+import { type StreamBlock, blocksIn, openRaw, type RawStream } from './raw-stream.ts';
 import { useStreams } from './streams.ts';
 
 const api = useApi();
@@ -29,7 +29,7 @@ describe('a reader who takes nothing', () => {
     );
   const waiting = async () =>
     Number(/^muster_requests_waiting(?:\{[^}]*\})? (\d+)$/m.exec(await api.metrics())?.[1]);
-  const numbersIn = (blocks: readonly Block[]) =>
+  const numbersIn = (blocks: readonly StreamBlock[]) =>
     blocks.flatMap(({ data }) =>
       data === undefined ? [] : [Number((data as Event).subject.title.slice(7))],
     );

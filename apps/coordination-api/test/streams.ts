@@ -4,7 +4,7 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type People } from '@muster/testing';
-import { type Api } from './api.ts';
+import { type TestApi } from './api.ts';
 
 interface Team {
   readonly people: People;
@@ -17,7 +17,7 @@ interface Team {
  * after each test.
  */
 export function useStreams<Stream extends { close(): void }>(
-  api: Api,
+  api: TestApi,
   begin: (team: Team) => void,
 ): Set<Stream> {
   const open = new Set<Stream>();

@@ -3,12 +3,12 @@ import { beforeEach, expect, it } from '@jest/globals';
 import { insideBoard } from '@muster/board';
 import { insideHandlers } from '@muster/delivery';
 import { handlers, reactions } from '@muster/operations';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
 
 /** Counts attempts. The server repeats a transaction that loses a deadlock, so only this count shows it. */
 let attempts = 0;
-const countAttempts: Reaction = async () => {
+const countAttempts: EventReaction = async () => {
   attempts += 1;
 };
 const world = useWorld({ ...handlers, insideBoard, insideHandlers }, [countAttempts, ...reactions]);

@@ -1,12 +1,12 @@
 /** Assembles delivery-worker from its configuration, without starting anything yet. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { nodeChecks, openNodes, type OpenNodes } from '@muster/placement';
-import { awaitRedis, openQueues, type Queues, type Working } from '@muster/redis/queues';
+import { awaitRedis, openQueues, type Queues, type RunningWorker } from '@muster/redis/queues';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { createAuthenticator, toApiError } from '@muster/runtime';
 import { createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
-import { type Config } from './config.ts';
+import { type WorkerConfig } from './config.ts';
 import { addCounters } from './counters.ts';
 import { addDashboard } from './dashboard.ts';
 import { addFigures } from './figures.ts';
@@ -42,7 +42,7 @@ export interface DeliveryWorkerOptions {
 const turnGraceMillis = 1_000;
 const closeGraceMillis = 15_000;
 
-const openDatabase = (config: Config, logger: Logger): OpenNodes =>
+const openDatabase = (config: WorkerConfig, logger: Logger): OpenNodes =>
   openNodes(
     {
       ...{ url: config.DATABASE_URL, max: config.DATABASE_POOL, role: 'muster_app', name: 'delivery-worker' },
@@ -54,7 +54,7 @@ const openDatabase = (config: Config, logger: Logger): OpenNodes =>
   );
 
 export function createDeliveryWorker(
-  config: Config,
+  config: WorkerConfig,
   logger: Logger,
   { prefix, onSilence }: DeliveryWorkerOptions,
 ): DeliveryWorker {
@@ -97,7 +97,7 @@ export function createDeliveryWorker(
   const jobs = { ...address, run: performer(pool, workers), onEnd: createJournal(service.metrics, logger) };
   const loops = createLoops({ pool, queues, sending, count, logger, onSilence });
   const stopping = new AbortController();
-  let working: Working[] = [];
+  let working: RunningWorker[] = [];
 
   return {
     service,

@@ -118,7 +118,7 @@ export const environment = {
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
 };
 
-export type Config = ReturnType<typeof readConfig>;
+export type WorkerConfig = ReturnType<typeof readConfig>;
 
 export interface Vapid {
   readonly publicKey: string;

@@ -24,9 +24,9 @@ const totals = {
   },
 } as const;
 
-export type Count = (what: keyof typeof totals, by?: number) => void;
+export type CountTotal = (what: keyof typeof totals, by?: number) => void;
 
-export function addCounters(metrics: Metrics): Count {
+export function addCounters(metrics: Metrics): CountTotal {
   const counted = { expiredLeases: 0, driftedSeats: 0, removedRows: 0, delivered: 0, failed: 0 };
   for (const what of Object.keys(totals) as (keyof typeof totals)[]) {
     const { name, help } = totals[what];

@@ -17,7 +17,7 @@ import { outboxRow } from '@muster/tenancy';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
 
-export interface Channels {
+export interface DeliveryChannels {
   readonly mailer: Mailer;
   /** Sends push messages; undefined if the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
@@ -44,7 +44,7 @@ const mailing =
       facts: { readonly orgId: string; readonly baseUrl: string },
     ) => Promise<Mail | null>,
   ) =>
-  ({ mailer, baseUrl }: Pick<Channels, 'mailer' | 'baseUrl'>): RowWorker<Payload> =>
+  ({ mailer, baseUrl }: Pick<DeliveryChannels, 'mailer' | 'baseUrl'>): RowWorker<Payload> =>
   async ({ db, orgId, rowId, payload }) => {
     const mail = await prepare(db, payload, { orgId, baseUrl });
     if (mail === null) return undefined;
@@ -74,7 +74,7 @@ export const deliverNotification =
   ({
     pusher,
     messageRate,
-  }: Pick<Channels, 'pusher' | 'messageRate'>): BatchWorker<PayloadOf<'notification.deliver'>> =>
+  }: Pick<DeliveryChannels, 'pusher' | 'messageRate'>): BatchWorker<PayloadOf<'notification.deliver'>> =>
   async ({ db, payload: { notificationId } }) => {
     const delivery = await prepareNotification(db, notificationId);
     if (delivery === null) return;
@@ -97,7 +97,7 @@ export const mailNotification = mailing<PayloadOf<'notification.mail'>>(
 );
 
 export const pushNotification =
-  ({ pusher }: Pick<Channels, 'pusher'>): RowWorker<PayloadOf<'notification.push'>> =>
+  ({ pusher }: Pick<DeliveryChannels, 'pusher'>): RowWorker<PayloadOf<'notification.push'>> =>
   async ({ db, payload: { notificationId, device } }) => {
     const push = (await prepareNotification(db, notificationId))?.push;
     const token = push?.tokens.find((candidate) => fingerprintOf(candidate) === device);

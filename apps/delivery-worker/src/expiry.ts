@@ -2,14 +2,14 @@
 import { type Pool } from '@muster/driver';
 import { forEachNode } from '@muster/placement';
 import { type Queues } from '@muster/redis/queues';
-import { type Count } from './counters.ts';
+import { type CountTotal } from './counters.ts';
 import { purge } from './purge.ts';
 import { longestPauseMillis, sweep } from './sweep.ts';
 
 export interface ExpiryContext {
   readonly pool: Pool;
   readonly queues: Pick<Queues, 'runAfter'>;
-  readonly count: Count;
+  readonly count: CountTotal;
   readonly retentionDays: number;
 }
 

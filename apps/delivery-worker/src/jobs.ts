@@ -1,7 +1,7 @@
 /** Runs the jobs of every queue and records how each ended. */
-import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
+import { jobNames, type QueueName, queueNames, JobTicket } from '@muster/jobs';
 import { type Metrics } from '@muster/http';
-import { work, type Working } from '@muster/redis/queues';
+import { work, type RunningWorker } from '@muster/redis/queues';
 import { type Logger } from 'pino';
 
 type Job = Parameters<typeof work>[0];
@@ -23,7 +23,7 @@ export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {
   const counts = new Map(jobNames.map((name) => [name, metrics.job(name)]));
   return ({ name, data, outcome, seconds, error }) => {
     counts.get(name)?.(outcome, seconds);
-    const { orgId, rowId, others } = Ticket.partial().catch({}).parse(data);
+    const { orgId, rowId, others } = JobTicket.partial().catch({}).parse(data);
     const durationMs = Math.round(seconds * 10_000) / 10;
     const rows = others && { rows: others.length + 1 };
     const facts = { job: name, orgId, rowId, outcome, durationMs, ...rows };
@@ -32,5 +32,5 @@ export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {
   };
 }
 
-export const takeJobs = (options: Omit<Job, 'queue' | 'concurrency'>): Working[] =>
+export const takeJobs = (options: Omit<Job, 'queue' | 'concurrency'>): RunningWorker[] =>
   queueNames.map((queue) => work({ ...options, queue, concurrency: concurrency[queue] }));

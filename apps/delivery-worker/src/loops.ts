@@ -2,9 +2,9 @@
 import { type Pool } from '@muster/driver';
 import { type After, type Loop, startLoop } from '@muster/http';
 import { allNodes, type Node } from '@muster/placement';
-import { type Queues, silentQueues, type Working } from '@muster/redis/queues';
+import { type Queues, silentQueues, type RunningWorker } from '@muster/redis/queues';
 import { type Logger } from 'pino';
-import { type Count } from './counters.ts';
+import { type CountTotal } from './counters.ts';
 import { type DeadRow, relay } from './relay.ts';
 import { schedule } from './schedule.ts';
 import { longestPauseMillis, sweep } from './sweep.ts';
@@ -14,7 +14,7 @@ export interface LoopsSetUp {
   readonly pool: Pool;
   readonly queues: Queues;
   readonly sending: Pick<Runner, 'look'>;
-  readonly count: Count;
+  readonly count: CountTotal;
   readonly logger: Logger;
   /** Called with the queues in which jobs wait while this process runs none of them. */
   readonly onSilence: (queues: readonly string[]) => void;
@@ -27,7 +27,7 @@ export interface Loops {
    */
   readonly beginAlone: () => void;
   /** Starts the relay, the schedule, and the check that workers still take jobs. */
-  readonly beginWithQueues: (working: readonly Working[]) => void;
+  readonly beginWithQueues: (working: readonly RunningWorker[]) => void;
   /** Starts no further turn of any loop, and waits for the running turns. */
   readonly stop: () => Promise<void>;
 }

@@ -8,7 +8,7 @@ import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { createAskForge } from './ask-forge.ts';
-import { type Config } from './config.ts';
+import { type WorkerConfig } from './config.ts';
 import { type IssuerLook } from './identity-providers.ts';
 import { createPusher, type Pusher } from './push.ts';
 
@@ -26,7 +26,7 @@ export interface Outbound {
  * webhooks.
  */
 export function openOutbound(
-  config: Config,
+  config: WorkerConfig,
   { networks, seals }: Pick<WebhooksSetUp, 'networks' | 'seals'>,
   logger: Logger,
 ): Outbound {

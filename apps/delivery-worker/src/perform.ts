@@ -15,9 +15,9 @@ import {
   type OutboxJobName,
   type PayloadOf,
   type ScheduledJobName,
-  Ticket,
+  JobTicket,
 } from '@muster/jobs';
-import { type Outcome, within } from '@muster/redis/queues';
+import { type JobOutcome, within } from '@muster/redis/queues';
 import { inSpan } from '@muster/http';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 
@@ -29,10 +29,10 @@ export interface RowWork<Payload> {
 }
 
 /** Sends a message after the commit. It may return a function that writes the outcome. */
-export type Sending = (signal: AbortSignal) => Promise<((db: PlainDb) => Promise<void>) | undefined>;
+export type SendMessage = (signal: AbortSignal) => Promise<((db: PlainDb) => Promise<void>) | undefined>;
 
 /** Works in the transaction, or prepares a message there and returns the function that sends it. */
-export type RowWorker<Payload> = (work: RowWork<Payload>) => Promise<Sending | undefined>;
+export type RowWorker<Payload> = (work: RowWork<Payload>) => Promise<SendMessage | undefined>;
 /** Works in a transaction that it shares with other jobs of its kind. */
 export type BatchWorker<Payload> = (work: RowWork<Payload>) => Promise<void>;
 export type OrganizationWorker = (work: { readonly db: PlainDb; readonly orgId: string }) => Promise<void>;
@@ -86,14 +86,14 @@ export const noteError = (rowIds: readonly string[], text: string): Query<unknow
 export function performer(
   pool: Pool,
   workers: Workers,
-): (name: JobName, data: unknown, signal: AbortSignal) => Promise<Outcome> {
+): (name: JobName, data: unknown, signal: AbortSignal) => Promise<JobOutcome> {
   return async (name, data, signal) => {
     const { askedBy } = jobOf(name);
     if (askedBy === 'schedule') {
       await scheduledWorker(workers, name)(signal);
       return 'done';
     }
-    const { orgId, rowId, others = [] } = Ticket.parse(data);
+    const { orgId, rowId, others = [] } = JobTicket.parse(data);
     const delivery = { pool, name, orgId, signal };
     if (askedBy === 'batch') return performBatch(delivery, batchWorker(workers, name), [rowId, ...others]);
     return noting(delivery, [rowId], () =>
@@ -123,9 +123,9 @@ async function performRow(
   { pool, name, orgId, signal }: Delivery,
   worker: RowWorker<unknown>,
   rowId: string,
-): Promise<Outcome> {
+): Promise<JobOutcome> {
   const job = jobOf(name);
-  const prepare = async (db: PlainDb): Promise<Sending | Outcome> => {
+  const prepare = async (db: PlainDb): Promise<SendMessage | JobOutcome> => {
     const [row] = await db.all(lockRows([rowId], name));
     if (row === undefined) return 'skipped';
     const sending = row.orgDeleted
@@ -159,15 +159,15 @@ async function performBatch(
   delivery: Delivery,
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],
-): Promise<Outcome> {
+): Promise<JobOutcome> {
   const { pool, orgId, signal } = delivery;
-  const inOneTransaction = (ids: readonly string[]): Promise<Outcome> =>
+  const inOneTransaction = (ids: readonly string[]): Promise<JobOutcome> =>
     inOrganizationAsSystem(pool, orgId, (db) => within(signal, workOnBatch(db, delivery, worker, ids)));
   if (rowIds.length > 1) {
     const outcome = await inOneTransaction(rowIds).catch(() => undefined);
     if (outcome !== undefined) return outcome;
   }
-  const outcomes: Outcome[] = [];
+  const outcomes: JobOutcome[] = [];
   const failures = new Map<string, unknown>();
   for (const [index, rowId] of rowIds.entries()) {
     // After the timeout, the remaining rows fail as well.
@@ -190,7 +190,7 @@ async function workOnBatch(
   { name, orgId }: Delivery,
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],
-): Promise<Outcome> {
+): Promise<JobOutcome> {
   const rows = await db.all(lockRows(rowIds, name));
   if (rows[0] === undefined) return 'skipped';
   const { orgDeleted } = rows[0];
@@ -202,7 +202,10 @@ async function workOnBatch(
   return orgDeleted ? 'skipped' : 'done';
 }
 
-function performRows({ pool, name, orgId, signal }: Delivery, worker: OrganizationWorker): Promise<Outcome> {
+function performRows(
+  { pool, name, orgId, signal }: Delivery,
+  worker: OrganizationWorker,
+): Promise<JobOutcome> {
   return inOrganizationAsSystem(pool, orgId, (db) =>
     within(
       signal,

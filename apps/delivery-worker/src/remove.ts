@@ -4,7 +4,7 @@ import { eachInTurn, type Node, removePlacement } from '@muster/placement';
 import { acrossOrganizations, isSettled, type Removal, removeInPortions } from '@muster/tenancy';
 
 /** Callbacks that report the progress of a removal. */
-export interface Progress {
+export interface RemovalProgress {
   readonly removed: (rows: number) => void;
   readonly log: (about: object, message: string) => void;
 }
@@ -17,7 +17,7 @@ const saysEveryMillis = 10_000;
  */
 async function remove(
   pool: Pool,
-  { removed, log }: Progress,
+  { removed, log }: RemovalProgress,
   removal: Pick<Removal, 'table' | 'key' | 'signal'>,
 ): Promise<boolean> {
   const about = { table: removal.table, ...removal.key };
@@ -40,7 +40,7 @@ async function remove(
 /** Creates a function that removes the deleted records of a table and returns their number. */
 const removeDeleted =
   (table: 'projects' | 'webhooks') =>
-  async (pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> => {
+  async (pool: Pool, signal: AbortSignal, progress: RemovalProgress): Promise<number> => {
     const deleted = await acrossOrganizations(pool, (db) =>
       db.all(
         sql<{
@@ -66,7 +66,7 @@ export const removeWebhooks = removeDeleted('webhooks');
 export async function removeOrganizations(
   at: Node,
   signal: AbortSignal,
-  progress: Progress,
+  progress: RemovalProgress,
 ): Promise<number> {
   const { pool } = at;
   const past = await acrossOrganizations(pool, (db) =>

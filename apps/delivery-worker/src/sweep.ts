@@ -7,7 +7,7 @@
  * transaction. Sweeps use `skip locked`, so several may run at the same time. If a sweep is interrupted, the
  * next sweep records the remaining expiries.
  */
-import { type Noted, noteExpiries, type Unit } from '@muster/delivery';
+import { type ExpiryResult, noteExpiries, type LeasedUnit } from '@muster/delivery';
 import { type Pool, type Query, sql } from '@muster/driver';
 import { reactions } from '@muster/operations';
 import { conclude } from '@muster/runtime';
@@ -29,7 +29,7 @@ export const longestPauseMillis = 5_000;
 /** Maximum number of leases per query. Each organization among them gets one transaction. */
 const batchSize = 200;
 
-interface Due extends Unit {
+interface Due extends LeasedUnit {
   readonly orgId: string;
 }
 
@@ -78,7 +78,7 @@ export async function sweep(
   );
 }
 
-const noteIn = (pool: Pool, orgId: string, units: readonly Unit[]): Promise<Noted> =>
+const noteIn = (pool: Pool, orgId: string, units: readonly LeasedUnit[]): Promise<ExpiryResult> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {
     const noted = await noteExpiries(db, units, workerActor);
     const { domainEvents } = noted;

@@ -6,7 +6,7 @@ import { endAbandoned } from './abandoned-runs.ts';
 import { keepMonths } from './months.ts';
 import { type Workers } from './perform.ts';
 import { purge, purgedTables, readForThem } from './purge.ts';
-import { type Progress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
+import { type RemovalProgress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
 
 export interface UpkeepContext {
   readonly pool: Pool;
@@ -36,7 +36,7 @@ export function createUpkeep({
       if (rows > 0) logger.info({ table, rows }, 'purged what is past its day');
     });
   };
-  const progress: Progress = {
+  const progress: RemovalProgress = {
     removed,
     log: (about, message) => {
       logger.info(about, message);

@@ -22,7 +22,7 @@ import {
   mailPasskey,
   mailTokenEnd,
   pushNotification,
-  type Channels,
+  type DeliveryChannels,
 } from './deliver.ts';
 import { askForAllChecks, checkIdentityProvider, type IssuerLook } from './identity-providers.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
@@ -35,7 +35,7 @@ import { createUpkeep, type UpkeepContext } from './upkeep.ts';
 const environment = { handlers: performable(handlers), reactions };
 
 /** Dependencies of the workers. */
-export interface WorkerContext extends Channels, UpkeepContext, ExpiryContext {
+export interface WorkerContext extends DeliveryChannels, UpkeepContext, ExpiryContext {
   /** Calls a forge, within the allowed networks. */
   readonly askForge: AskForge;
   /** Configuration for checking identity providers and DNS records. */

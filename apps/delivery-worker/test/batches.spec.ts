@@ -1,7 +1,7 @@
 /** Jobs that only use Postgres run in batches; a failing one does not affect the others. */
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId, sql } from '@muster/driver';
-import { mostInBatch, Ticket } from '@muster/jobs';
+import { mostInBatch, JobTicket } from '@muster/jobs';
 import { useWorld } from '@muster/testing';
 import { type BatchWorker, performer } from '../src/perform.ts';
 import { type Line, openLine, until, workersWith } from './line.ts';
@@ -118,7 +118,7 @@ it('goes on in the traces of those who asked for it, and of nobody else', async 
   await line.relay();
   const waiting = (await Promise.all(line.queues.all.map((queue) => queue.getWaiting()))).flat();
   const traced = waiting
-    .map(({ data, opts }) => ({ ticket: Ticket.parse(data), told: opts.telemetry?.metadata ?? '' }))
+    .map(({ data, opts }) => ({ ticket: JobTicket.parse(data), told: opts.telemetry?.metadata ?? '' }))
     .filter(({ ticket }) => ticket.orgId === orgId)
     .map(({ ticket: { rowId, others = [] }, told }) => {
       const own = new Set([rowId, ...others].map((id) => id.replaceAll('-', '')));

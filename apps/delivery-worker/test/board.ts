@@ -2,14 +2,14 @@
 import { newId } from '@muster/driver';
 import { type People, type World } from '@muster/testing';
 
-export interface Board {
+export interface WorkerBoard {
   readonly people: People;
   readonly projectId: string;
   readonly storyIds: readonly string[];
 }
 
 /** Creates a project with stories WEB-1, WEB-2 …, created by Ana. */
-export async function arrangeBoard(world: World, stories = 1): Promise<Board> {
+export async function arrangeBoard(world: World, stories = 1): Promise<WorkerBoard> {
   const people = await world.org();
   const { orgId, ana } = people;
   const [projectId, columnId] = [newId(), newId()];

@@ -1,7 +1,7 @@
 /** Helpers for expired leases and their sweep. */
 import { type Person, type World } from '@muster/testing';
 import { sweep } from '../src/sweep.ts';
-import { type Board } from './board.ts';
+import { type WorkerBoard } from './board.ts';
 
 export function endsIn(world: World) {
   const acquire = async (who: Person, story = 1) => {
@@ -35,7 +35,7 @@ export function endsIn(world: World) {
       orgId,
     );
 
-  const assign = ({ people, projectId, storyIds }: Board, who: Person, groupId?: string) =>
+  const assign = ({ people, projectId, storyIds }: WorkerBoard, who: Person, groupId?: string) =>
     world.rows(
       `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id)
        values ($1, $2, $3, $4, $5, $6)`,

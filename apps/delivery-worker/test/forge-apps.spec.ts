@@ -10,7 +10,7 @@ import { type People, useWorld } from '@muster/testing';
 import { acmeApi, pullEvent, type PullLife, shaOf } from '@muster/testing/github';
 import { type Connected, deliver, seals } from './forge-deliveries.ts';
 import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
-import { type Asked, type ForgeServer, openForge, replyWith } from './forge-server.ts';
+import { type ReceivedForgeCall, type ForgeServer, openForge, replyWith } from './forge-server.ts';
 
 const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
 const setUp = { seals, baseUrl: 'https://muster.example' };
@@ -30,7 +30,7 @@ const appId = 4711;
  * Returns true if the app's key signed the request's JWT for this app and the current time, as GitHub
  * requires.
  */
-function isSigned({ headers }: Asked): boolean {
+function isSigned({ headers }: ReceivedForgeCall): boolean {
   const [head = '', claims = '', signature = ''] = (headers.authorization ?? '').slice(7).split('.');
   const { iss, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString() || '{}') as {
     iss?: number;
@@ -58,7 +58,7 @@ function answerAsGitHub(forge: ForgeServer): void {
     ...{ permissions: { checks: 'write' }, events: ['push', 'pull_request'] },
   };
   const expires = new Date(Date.now() + 3_600_000).toISOString();
-  const answerTo = (asked: Asked): { status: number; json: unknown } => {
+  const answerTo = (asked: ReceivedForgeCall): { status: number; json: unknown } => {
     const [, ofApp] = /^\/api\/v3\/app-manifests\/(\w+)\/conversions$/.exec(asked.path) ?? [];
     if (ofApp !== undefined)
       return unused.delete(ofApp)

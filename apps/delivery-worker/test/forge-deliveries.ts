@@ -40,7 +40,7 @@ export interface Connected {
   readonly secret: string;
 }
 
-export interface Sent {
+export interface SentDelivery {
   readonly event: string;
   readonly payload: unknown;
   readonly deliveryId?: string;
@@ -48,7 +48,7 @@ export interface Sent {
 
 export function signed(
   { kind, secret }: Connected,
-  { event, payload, deliveryId = randomUUID() }: Sent,
+  { event, payload, deliveryId = randomUUID() }: SentDelivery,
 ): { headers: Record<string, string>; body: string; deliveryId: string } {
   const body = JSON.stringify(payload);
   const signature =
@@ -63,7 +63,7 @@ export async function deliver(
   world: World,
   people: People,
   connection: Connected,
-  sent: Sent,
+  sent: SentDelivery,
 ): Promise<ForgeDelivery> {
   const { headers, body, deliveryId } = signed(connection, sent);
   await receiveDelivery(world.database.app, seals, {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface ReceivedForgeCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -12,13 +12,15 @@ export interface Asked {
 }
 
 /** Answers a request, possibly later. */
-export type Answering = (asked: Asked, response: ServerResponse) => void;
+export type RespondToForgeCall = (asked: ReceivedForgeCall, response: ServerResponse) => void;
 
 export interface ForgeServer {
   readonly url: string;
-  readonly asked: Asked[];
+  readonly asked: ReceivedForgeCall[];
   /** Sets the response to further requests: a status with JSON, or a function. */
-  answer: (how: Answering | { status: number; headers?: Record<string, string>; json?: unknown }) => void;
+  answer: (
+    how: RespondToForgeCall | { status: number; headers?: Record<string, string>; json?: unknown },
+  ) => void;
   close(): Promise<void>;
 }
 
@@ -33,8 +35,8 @@ export const replyWith = (
 };
 
 export async function openForge(): Promise<ForgeServer> {
-  const asked: Asked[] = [];
-  let answering: Answering = (_, response) => {
+  const asked: ReceivedForgeCall[] = [];
+  let answering: RespondToForgeCall = (_, response) => {
     replyWith(response, 201);
   };
   const server = createServer((request, response) => {

@@ -7,11 +7,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseNetworks } from '@muster/outbound';
 import getTlsOptions from 'smtp-server/lib/tls-options.js';
 import { createSender, type Sender } from '@muster/outbound/sender';
-import { openReceiver, type Receiver } from './receiver.ts';
+import { openReceiver, type PushReceiver } from './receiver.ts';
 
 const loopback = parseNetworks('127.0.0.0/8:*');
 const post = { headers: { 'webhook-id': 'one' }, body: '{"type":"x","data":{}}' };
-let receiver: Receiver;
+let receiver: PushReceiver;
 let senders: Sender[];
 let closing: (() => Promise<void>)[];
 

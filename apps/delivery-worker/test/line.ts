@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId, type Pool } from '@muster/driver';
 import { type JobName, type OutboxJobName, type PayloadOf, type QueueName, queueNames } from '@muster/jobs';
-import { openQueues, type Outcome, type Queues, work, type Working } from '@muster/redis/queues';
+import { openQueues, type JobOutcome, type Queues, work, type RunningWorker } from '@muster/redis/queues';
 import { redisUrl, until, type World } from '@muster/testing';
 import { performer, type Workers } from '../src/perform.ts';
 import { type DeadRow, relay } from '../src/relay.ts';
@@ -55,7 +55,7 @@ export interface Line {
   readonly prefix: string;
   readonly queues: Queues;
   readonly dead: DeadRow[];
-  readonly ends: { readonly name: JobName; readonly outcome: Outcome }[];
+  readonly ends: { readonly name: JobName; readonly outcome: JobOutcome }[];
   /** Writes an outbox row as an operation does, and returns its id. */
   ask<Name extends OutboxJobName>(orgId: string, topic: Name, payload: PayloadOf<Name>): Promise<string>;
   /** Writes many rows in one statement. */
@@ -69,7 +69,7 @@ export interface Line {
   timePasses(): Promise<void>;
   relay(): Promise<'more' | 'rest'>;
   /** Starts another set of workers, as a further process would. */
-  hire(workers: Partial<Workers>, setUp?: { pool?: Pool; url?: string }): Working[];
+  hire(workers: Partial<Workers>, setUp?: { pool?: Pool; url?: string }): RunningWorker[];
   /** Deletes all keys of these queues, as FLUSHALL does. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -79,7 +79,7 @@ export function openLine(world: World, url = redisUrl()): Line {
   const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
   const onError = (): void => undefined;
   const queues = openQueues({ url, prefix, onError });
-  const hired: Working[] = [];
+  const hired: RunningWorker[] = [];
   const dead: DeadRow[] = [];
   const ends: Line['ends'] = [];
 

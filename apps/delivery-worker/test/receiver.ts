@@ -18,7 +18,7 @@ export interface Received {
   readonly path: string;
 }
 
-export interface Receiver {
+export interface PushReceiver {
   readonly url: string;
   readonly received: Received[];
   /** Returns the highest number of concurrent requests. */
@@ -28,7 +28,7 @@ export interface Receiver {
   readonly close: () => Promise<void>;
 }
 
-export async function openReceiver(): Promise<Receiver> {
+export async function openReceiver(): Promise<PushReceiver> {
   const received: Received[] = [];
   let respond: (response: ServerResponse, received: Received) => void = (response) => response.end();
   let [underWay, most] = [0, 0];

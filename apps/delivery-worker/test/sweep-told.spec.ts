@@ -3,14 +3,14 @@ import { describe, expect, it } from '@jest/globals';
 import { deliveryHandlers } from '@muster/delivery';
 import { notify, notificationsHandlers } from '@muster/notifications';
 import { type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from './board.ts';
+import { arrangeBoard, type WorkerBoard } from './board.ts';
 import { endsIn } from './ends.ts';
 
 const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notify]);
 const { acquire, timePasses, sweepOnce, told, assign } = endsIn(world);
 
 describe('an expiry is told', () => {
-  const tell = async (board: Board, holder: Person): Promise<string[]> => {
+  const tell = async (board: WorkerBoard, holder: Person): Promise<string[]> => {
     await acquire(holder);
     await timePasses(board.people.orgId);
     await sweepOnce();

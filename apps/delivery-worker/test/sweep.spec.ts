@@ -8,7 +8,7 @@ import { newId } from '@muster/driver';
 import { notify, notificationsHandlers } from '@muster/notifications';
 import { workerActor } from '@muster/tenancy';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from './board.ts';
+import { arrangeBoard, type WorkerBoard } from './board.ts';
 import { endsIn } from './ends.ts';
 import { longestPauseMillis, shortestPauseMillis } from '../src/sweep.ts';
 
@@ -203,7 +203,7 @@ describe('an expiry', () => {
 describe('sweeps', () => {
   const storiesEach = 120;
 
-  async function arrangeMany(): Promise<Board[]> {
+  async function arrangeMany(): Promise<WorkerBoard[]> {
     const boards = await Promise.all([arrangeBoard(world, storiesEach), arrangeBoard(world, storiesEach)]);
     for (const { people } of boards) {
       for (let story = 1; story <= storiesEach; story += 1) await acquire(people.robo, story);

@@ -16,7 +16,7 @@ import { inOrganizationAsSystem } from '@muster/tenancy';
 import { patient, type People, type Person, until, useWorld, type World } from '@muster/testing';
 import { createSender } from '@muster/outbound/sender';
 import { createRunner } from '../src/webhooks/runner.ts';
-import { openReceiver, type Receiver } from './receiver.ts';
+import { openReceiver, type PushReceiver } from './receiver.ts';
 
 const setUp = {
   networks: parseNetworks('127.0.0.0/8:*'),
@@ -29,7 +29,7 @@ type Draft = Partial<InputOf<Registry['webhooks']['create']>>;
 export interface WebhookWorld {
   readonly world: World;
   readonly people: People;
-  readonly receiver: Receiver;
+  readonly receiver: PushReceiver;
   /** Starts a worker that sends due messages until it is stopped or the spec ends. */
   startWorker(): { readonly stop: () => Promise<void> };
   /**
@@ -59,7 +59,7 @@ export const upTo = (count: number): number[] => Array.from({ length: count }, (
 export function useWebhooks(): WebhookWorld {
   const world = useWorld({ ...handlers, webhooks: webhooksWith(setUp) }, reactions);
   let people: People | undefined;
-  let receiver: Receiver | undefined;
+  let receiver: PushReceiver | undefined;
   let workers: { readonly stop: () => Promise<void> }[] = [];
   let faults: unknown[] = [];
 
@@ -76,7 +76,7 @@ export function useWebhooks(): WebhookWorld {
     expect(faults).toEqual([]);
   });
 
-  const now = (): { readonly people: People; readonly receiver: Receiver } => {
+  const now = (): { readonly people: People; readonly receiver: PushReceiver } => {
     if (people === undefined || receiver === undefined) throw new Error('they are there from beforeEach on');
     return { people, receiver };
   };

@@ -4,7 +4,7 @@ import {
   createRateLimiter,
   type RateLimiter,
   internal,
-  type Check,
+  type HealthCheck,
   createService,
   type Loop,
   redisCheck,
@@ -16,7 +16,7 @@ import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { addActivationRoutes } from './activation/routes.ts';
 import { createLimiter, type Limiter, usualPrefix } from './attempts/limiter.ts';
-import { type Config } from './config.ts';
+import { type LicenseServiceConfig } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
 import { isKey } from './key/key.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
@@ -61,7 +61,11 @@ const operatorConnections = 4;
 const usualWebhookMillis = 1_000;
 const endingsMillis = 60_000;
 
-const poolAs = (config: Config, logger: Logger, own: Pick<PoolConfig, 'max' | 'role' | 'name'>): Pool =>
+const poolAs = (
+  config: LicenseServiceConfig,
+  logger: Logger,
+  own: Pick<PoolConfig, 'max' | 'role' | 'name'>,
+): Pool =>
   createPool({
     url: config.DATABASE_URL,
     ...own,
@@ -71,7 +75,7 @@ const poolAs = (config: Config, logger: Logger, own: Pick<PoolConfig, 'max' | 'r
   });
 
 /** Creates the pools for machines and for operators. */
-const poolsOf = (config: Config, logger: Logger, options: LicenseServiceOptions) => ({
+const poolsOf = (config: LicenseServiceConfig, logger: Logger, options: LicenseServiceOptions) => ({
   pool:
     options.pool ??
     poolAs(config, logger, { max: config.DATABASE_POOL, role: 'muster_licenses', name: 'license-service' }),
@@ -84,7 +88,7 @@ const poolsOf = (config: Config, logger: Logger, options: LicenseServiceOptions)
     }),
 });
 
-const limiterOf = (config: Config, logger: Logger, options: LicenseServiceOptions): Limiter =>
+const limiterOf = (config: LicenseServiceConfig, logger: Logger, options: LicenseServiceOptions): Limiter =>
   createLimiter({
     limits: {
       ip: config.LIMIT_IP,
@@ -102,7 +106,7 @@ const limiterOf = (config: Config, logger: Logger, options: LicenseServiceOption
   });
 
 /** Creates the rate limiter of the operators' API and the pages. */
-const operatorsLimiterOf = (config: Config): RateLimiter =>
+const operatorsLimiterOf = (config: LicenseServiceConfig): RateLimiter =>
   createRateLimiter(
     config.REDIS_URL === undefined
       ? undefined
@@ -114,7 +118,7 @@ const operatorsLimiterOf = (config: Config): RateLimiter =>
   );
 
 /** Builds the readiness checks of the service. */
-const checksOf = (config: Config, pool: Pool, vault: Vault): Check[] => [
+const checksOf = (config: LicenseServiceConfig, pool: Pool, vault: Vault): HealthCheck[] => [
   {
     name: 'postgres',
     needed: true,
@@ -165,7 +169,7 @@ interface Working {
 }
 
 export function createLicenseService(
-  config: Config,
+  config: LicenseServiceConfig,
   logger: Logger,
   options: LicenseServiceOptions = {},
 ): LicenseService {

@@ -75,7 +75,7 @@ export const environment = {
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
 };
 
-export type Config = ReturnType<typeof readConfig>;
+export type LicenseServiceConfig = ReturnType<typeof readConfig>;
 
 /** Reads the configuration. Throws if the settings of the operators' issuer are incomplete. */
 export function readConfig(from: Record<string, string | undefined> = process.env) {

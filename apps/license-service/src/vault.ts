@@ -17,7 +17,7 @@ export interface ProductAtWork extends Pick<Product, 'name' | 'keyPrefix'> {
   readonly keys: Keys;
 }
 
-export interface Opened {
+export interface OpenedVault {
   readonly hasher: MachineHasher;
   readonly products: readonly ProductAtWork[];
   /** The sealing secrets. The first one seals; all of them open. */
@@ -26,14 +26,14 @@ export interface Opened {
 
 /** Returns the product of this name; the default product without a name. */
 export const productOf = (
-  opened: Opened | undefined,
+  opened: OpenedVault | undefined,
   name: string = usualProduct,
 ): ProductAtWork | undefined => opened?.products.find((one) => one.name === name);
 
 const noKeys: Keys = { published: [], signer: undefined };
 
 /** Reads the products and opens their signing keys with these secrets. */
-export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secrets): Promise<Opened> {
+export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secrets): Promise<OpenedVault> {
   const keys = await loadKeys(pool, seals);
   const rows = await ask(
     pool,
@@ -46,7 +46,7 @@ export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secr
 
 export interface Vault {
   /** Returns the opened vault; undefined until it could be opened. */
-  readonly opened: () => Opened | undefined;
+  readonly opened: () => OpenedVault | undefined;
   /** Opens the vault. If this fails, retries in the background. */
   readonly start: () => Promise<void>;
   /** Reads the keys again immediately. */
@@ -62,7 +62,7 @@ export interface VaultOptions {
 }
 
 export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
-  let opened: Opened | undefined;
+  let opened: OpenedVault | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isProvisioned = false;
   let isStopped = false;

@@ -8,9 +8,9 @@ import { createVisitor } from '@muster/testing/visitor';
 import { runCommandLine } from '../src/command-line.ts';
 import { revoke } from '../src/operators/change.ts';
 import { makeProduct } from '../src/operators/products.ts';
-import { makeToken, type NewToken } from '../src/operators/tokens.ts';
+import { makeToken, type NewOperatorToken } from '../src/operators/tokens.ts';
 import { linkTo } from '../src/pages/links.ts';
-import { type Installed, kept, type Machines, openMachines } from './machines.ts';
+import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
 import { away } from './middle.ts';
 
 let machines: Machines;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const offline = (): Installed => machines.install({ publicKeys: [...publicKeys] });
+const offline = (): InstalledClient => machines.install({ publicKeys: [...publicKeys] });
 
 let files = 0;
 const file = (): string => path.join(folder, String((files += 1)));
@@ -178,7 +178,7 @@ describe('by the operators’ API', () => {
     readonly offlineUntil: string | null;
     readonly refused: { readonly reason: string; readonly message: string } | null;
   }
-  const tokenOf = async (more: Partial<NewToken> = {}): Promise<string> => {
+  const tokenOf = async (more: Partial<NewOperatorToken> = {}): Promise<string> => {
     const usual = { name: 'desk', scopes: ['change'] } as const;
     return (await machines.world.asOperator((ask) => makeToken(ask, { ...usual, ...more }))).secret;
   };

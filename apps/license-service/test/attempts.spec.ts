@@ -5,7 +5,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type OwnRedis, startOwnRedis } from '@muster/testing';
 import { newKey } from '../src/key/key.ts';
-import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running, until } from './world.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  noLimits,
+  openLicenseWorld,
+  type Running,
+  until,
+} from './world.ts';
 
 let world: LicenseWorld;
 let redis: OwnRedis;
@@ -33,7 +40,7 @@ const start = (environment: Record<string, string> = {}): Promise<Running> =>
 
 const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 
-async function statusesOf(count: number, ask: (index: number) => Promise<Answer>): Promise<number[]> {
+async function statusesOf(count: number, ask: (index: number) => Promise<HttpAnswer>): Promise<number[]> {
   const statuses: number[] = [];
   for (let index = 0; index < count; index += 1) statuses.push((await ask(index)).status);
   return statuses;
@@ -174,7 +181,7 @@ describe('the address of a caller', () => {
 it('goes back to Redis when it is there again', async () => {
   const service = await start({ LIMIT_IP: '3/3600' });
   const ask = () => service.activate(newKey(), 'm', from('192.0.2.170'));
-  const leftOf = (answer: Answer): string | undefined =>
+  const leftOf = (answer: HttpAnswer): string | undefined =>
     /"ip";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1];
   expect(leftOf(await ask())).toBe('2');
   redis.hang();

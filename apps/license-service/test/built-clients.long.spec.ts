@@ -11,7 +11,7 @@ import {
   openHome,
   programOfGuide,
   run,
-  type Said,
+  type ProgramOutput,
   vectors,
 } from './client-lives.ts';
 
@@ -51,7 +51,7 @@ const words = (folder: string, what: string, given?: string): string[] => [
 
 (hasGo ? describe : describe.skip)('Go (go, 1.19 or newer)', () => {
   const folder = path.join(clients, 'go');
-  const go = (args: readonly string[], where = folder): Promise<Said> =>
+  const go = (args: readonly string[], where = folder): Promise<ProgramOutput> =>
     run('go', args, { folder: where, env: { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' } });
   const program = (): string => path.join(home(), 'try-go');
 
@@ -87,7 +87,7 @@ const words = (folder: string, what: string, given?: string): string[] => [
 
 (hasRust ? describe : describe.skip)('Rust (cargo, 1.65 or newer, with ring, ureq and serde_json)', () => {
   const folder = path.join(clients, 'rust');
-  const cargo = (command: string, ...args: string[]): Promise<Said> =>
+  const cargo = (command: string, ...args: string[]): Promise<ProgramOutput> =>
     run('cargo', [command, '--quiet', '--offline', ...crates, ...args], {
       folder,
       env: { CARGO_TARGET_DIR: path.join(home(), 'rust'), RUSTFLAGS: '-D warnings' },
@@ -112,7 +112,7 @@ const words = (folder: string, what: string, given?: string): string[] => [
 
 (hasSwift ? describe : describe.skip)('Swift (swift, 5.9 or newer, on Linux with swift-crypto)', () => {
   const own = (): string => path.join(home(), 'swift');
-  const swift = (command: string, ...args: string[]): Promise<Said> =>
+  const swift = (command: string, ...args: string[]): Promise<ProgramOutput> =>
     run('swift', [command, '--package-path', own(), ...args], { env: { LICENSE_VECTORS: vectors } });
   const program = (): string => path.join(own(), '.build/debug/Try');
 

@@ -7,8 +7,8 @@ import { newKey } from '../src/key/key.ts';
 import { revoke } from '../src/operators/change.ts';
 import { signCertificate } from '../src/signing/certificate.ts';
 import { answerSigner, digestOf } from '../src/signing/sign-answer.ts';
-import { type Installed, kept, type Machines, openMachines } from './machines.ts';
-import { asItIs, away, type Meddle, type Middle, type Said } from './middle.ts';
+import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
+import { asItIs, away, type Meddle, type Middle, type RelayedAnswer } from './middle.ts';
 
 let machines: Machines;
 let middle: Middle;
@@ -22,7 +22,7 @@ afterEach(() => {
 });
 afterAll(() => machines.close());
 
-const install = (options?: Partial<LicenseClientOptions>): Installed => machines.install(options);
+const install = (options?: Partial<LicenseClientOptions>): InstalledClient => machines.install(options);
 const activated = () => machines.activated();
 
 describe('what is made up', () => {
@@ -34,7 +34,7 @@ describe('what is made up', () => {
     });
   const otherBase64 = (value: string): string =>
     value.replace(/:(.)/, (_, first: string) => `:${first === 'A' ? 'B' : 'A'}`);
-  let old: Said;
+  let old: RelayedAnswer;
 
   const lies: [string, Meddle][] = [
     ['a body', (answer) => ({ ...answer, body: answer.body.replace('false', 'true') + ' ' })],

@@ -20,7 +20,7 @@ export const vectors = path.join(clients, 'vectors');
 /** Returns true if a program is installed and exits with 0 when called with these arguments. */
 export const isThere = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
-export interface Said {
+export interface ProgramOutput {
   readonly code: number;
   readonly out: string;
 }
@@ -29,7 +29,7 @@ export const run = (
   program: string,
   args: readonly string[],
   { env = {}, folder }: { env?: Record<string, string>; folder?: string } = {},
-): Promise<Said> =>
+): Promise<ProgramOutput> =>
   new Promise((resolve) => {
     const options = { cwd: folder, env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', ...env } };
     execFile(program, args, options, (error, stdout, stderr) => {
@@ -55,7 +55,7 @@ export async function followsTheGuide(
     LICENSE_URL: machines().middle.url,
     XDG_STATE_HOME: await mkdtemp(path.join(home(), 'state-')),
   };
-  const start = (...args: string[]): Promise<Said> => run(program, [...before, ...args], { env });
+  const start = (...args: string[]): Promise<ProgramOutput> => run(program, [...before, ...args], { env });
   expect(await start()).toMatchObject({ code: 1, out: expect.stringContaining('No license was activated') });
   expect(await start(key)).toMatchObject({
     code: 0,
@@ -90,7 +90,7 @@ export type Speak = (
   what: string,
   given?: string,
   env?: Record<string, string>,
-) => Promise<Said>;
+) => Promise<ProgramOutput>;
 
 let programs = 0;
 let files = 0;

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { makeProduct, setTrial } from '../src/operators/products.ts';
-import { type Installed, kept, type Machines, openMachines } from './machines.ts';
+import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
 import { away } from './middle.ts';
 
 const day = 86_400_000;
@@ -32,7 +32,7 @@ const endOfTrials = () =>
     `update licenses.trials set started_at = started_at - interval '20 days', ends_at = ends_at - interval '20 days'`,
   );
 
-async function onTrial(): Promise<Installed> {
+async function onTrial(): Promise<InstalledClient> {
   const client = machines.install();
   expect(await client.trial()).toMatchObject({ mayRun: true, by: 'service', isTrial: true, plan: 'trial' });
   return client;

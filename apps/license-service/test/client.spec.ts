@@ -7,7 +7,7 @@ import { newKey } from '../src/key/key.ts';
 import { revoke, rotate, suspend } from '../src/operators/change.ts';
 import { release } from '../src/operators/machines.ts';
 import { newKeyFor, retireKey } from '../src/operators/signing-keys.ts';
-import { type Installed, kept, type Machines, openMachines } from './machines.ts';
+import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
 import { asItIs, away, type Meddle, type Middle } from './middle.ts';
 import { type LicenseWorld, openLicenseWorld, until } from './world.ts';
 
@@ -26,7 +26,7 @@ afterEach(() => {
 });
 afterAll(() => machines.close());
 
-const install = (options?: Partial<LicenseClientOptions>): Installed => machines.install(options);
+const install = (options?: Partial<LicenseClientOptions>): InstalledClient => machines.install(options);
 const activated = () => machines.activated();
 
 const day = 86_400_000;

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type Standing } from '@muster/license-client';
 import { runCommandLine } from '../src/command-line.ts';
-import { type Installed, kept, type Machines, openMachines } from './machines.ts';
+import { type InstalledClient, kept, type Machines, openMachines } from './machines.ts';
 import { away } from './middle.ts';
 
 let machines: Machines;
@@ -45,7 +45,7 @@ function rights(standing: Standing) {
   return { by, has: names.filter((name) => has(name)), seats: limit('seats'), export: limit('export') };
 }
 
-const payloadIn = async (client: Installed) => {
+const payloadIn = async (client: InstalledClient) => {
   const { certificate } = await kept(client);
   const [, body = ''] = certificate.split('.');
   return JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>;

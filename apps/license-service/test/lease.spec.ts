@@ -1,8 +1,8 @@
 /** Tests licenses with leased slots. The database's clock measures the leases. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
-import { type Installed, type Machines, openMachines } from './machines.ts';
-import { type Answer, noLimits, type Running, until } from './world.ts';
+import { type InstalledClient, type Machines, openMachines } from './machines.ts';
+import { type HttpAnswer, noLimits, type Running, until } from './world.ts';
 
 let machines: Machines;
 let service: Running;
@@ -39,7 +39,7 @@ async function license(args: readonly string[], input = ''): Promise<string> {
 
 const sold = () => machines.world.issue({ plan: 'studio', term: undefined });
 
-const stateOf = ({ status, headers, json }: Answer): unknown[] => [
+const stateOf = ({ status, headers, json }: HttpAnswer): unknown[] => [
   ...[status, (json['details'] as { reason?: string } | undefined)?.reason ?? headers.get('license-state')],
   headers.get('license-machines'),
 ];
@@ -173,7 +173,7 @@ describe('a plan', () => {
 });
 
 describe('a program', () => {
-  const started = async (key: string): Promise<Installed> => {
+  const started = async (key: string): Promise<InstalledClient> => {
     const client = machines.install();
     expect(await client.activate(key)).toMatchObject({ mayRun: true });
     return client;

@@ -7,7 +7,7 @@ import { createLicenseClient, type LicenseClient, type LicenseClientOptions } fr
 import { type Middle, startMiddle } from './middle.ts';
 import { type LicenseWorld, openLicenseWorld } from './world.ts';
 
-export interface Installed extends LicenseClient {
+export interface InstalledClient extends LicenseClient {
   readonly file: string;
   readonly folder: string;
 }
@@ -19,12 +19,12 @@ export interface Machines {
   readonly refresh: () => Promise<void>;
   readonly middle: Middle;
   /** Installs a program on a separate machine. */
-  install(options?: Partial<LicenseClientOptions>): Installed;
-  activated(): Promise<{ client: Installed; key: string; id: string }>;
+  install(options?: Partial<LicenseClientOptions>): InstalledClient;
+  activated(): Promise<{ client: InstalledClient; key: string; id: string }>;
   close(): Promise<void>;
 }
 
-export const kept = async (client: Installed) =>
+export const kept = async (client: InstalledClient) =>
   JSON.parse(await readFile(client.file, 'utf8')) as { readonly certificate: string };
 
 export async function openMachines(): Promise<Machines> {

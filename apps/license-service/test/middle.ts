@@ -4,15 +4,19 @@ import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** The answer that the proxy gives to the client. With undefined, the proxy cuts the connection. */
-export type Said =
+export type RelayedAnswer =
   | { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string }
   | undefined;
 /** The request of the client as the proxy received it. */
-export interface Asked {
+export interface InterceptedRequest {
   readonly nonce: string | undefined;
   readonly body: string;
 }
-export type Meddle = (answer: NonNullable<Said>, target: string, asked: Asked) => Said;
+export type Meddle = (
+  answer: NonNullable<RelayedAnswer>,
+  target: string,
+  asked: InterceptedRequest,
+) => RelayedAnswer;
 
 export const asItIs: Meddle = (answer) => answer;
 export const away: Meddle = () => undefined;

@@ -4,14 +4,14 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeToken } from '../src/operators/tokens.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { type LicenseWebhookReceiver, startReceiver } from './receiver.ts';
 import { type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 
 let world: LicenseWorld;
 let service: Running;
-let receiver: Receiver;
+let receiver: LicenseWebhookReceiver;
 let authorization: string;
 beforeAll(async () => {
   world = await openLicenseWorld();

@@ -3,8 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '@muster/driver';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeProduct } from '../src/operators/products.ts';
-import { makeToken, type NewToken, revokeToken } from '../src/operators/tokens.ts';
-import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running, until } from './world.ts';
+import { makeToken, type NewOperatorToken, revokeToken } from '../src/operators/tokens.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  noLimits,
+  openLicenseWorld,
+  type Running,
+  until,
+} from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const anyId = '01980000-0000-7000-8000-000000000001';
@@ -23,12 +30,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const token = async (wanted: Partial<NewToken>): Promise<string> => {
+const token = async (wanted: Partial<NewOperatorToken>): Promise<string> => {
   const usual = { name: 'spec', scopes: ['read', 'issue', 'change', 'webhooks'] } as const;
   return (await world.asOperator((ask) => makeToken(ask, { ...usual, ...wanted }))).secret;
 };
 
-const call = (path: string, body: unknown, secret = all): Promise<Answer> =>
+const call = (path: string, body: unknown, secret = all): Promise<HttpAnswer> =>
   service.post(`/api/operators/${path}`, body, { authorization: `Bearer ${secret}` });
 
 interface License {
@@ -39,9 +46,9 @@ interface License {
   readonly expiresAt: string | null;
   readonly transfers: number;
 }
-const licenseIn = ({ json }: Answer): License => json['license'] as License;
-const itemsIn = ({ json }: Answer): License[] => json['items'] as License[];
-const reasonOf = ({ status, json }: Answer) => [status, (json['details'] as { reason: string }).reason];
+const licenseIn = ({ json }: HttpAnswer): License => json['license'] as License;
+const itemsIn = ({ json }: HttpAnswer): License[] => json['items'] as License[];
+const reasonOf = ({ status, json }: HttpAnswer) => [status, (json['details'] as { reason: string }).reason];
 
 let orders = 0;
 const issue = async (more: object = {}, secret = all) => {

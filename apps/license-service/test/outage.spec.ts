@@ -1,11 +1,11 @@
 /** Tests an outage of Postgres: no refusals, no crash, and recovery without a restart. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Wire, wireTo } from '@muster/testing';
+import { type BreakableRelay, wireTo } from '@muster/testing';
 import { pino } from 'pino';
 import { type LicenseWorld, noLimits, openLicenseWorld, until } from './world.ts';
 
 let world: LicenseWorld;
-let wire: Wire;
+let wire: BreakableRelay;
 beforeAll(async () => {
   world = await openLicenseWorld();
   wire = await wireTo(world.url);

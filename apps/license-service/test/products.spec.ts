@@ -1,7 +1,7 @@
 /** Tests that several products in one service are isolated from each other. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isMistakenFor, type Key, newKey, parseKey } from '../src/key/key.ts';
-import { type PublicKey } from '../src/signing/signing-key.ts';
+import { isMistakenFor, type FormattedKey, newKey, parseKey } from '../src/key/key.ts';
+import { type SigningPublicKey } from '../src/signing/signing-key.ts';
 import { listKeys, newKeyFor, retireKey } from '../src/operators/signing-keys.ts';
 import { listPlans, setPlan } from '../src/operators/plans.ts';
 import { makeProduct } from '../src/operators/products.ts';
@@ -33,7 +33,7 @@ const kidsOf = async (product?: string): Promise<string[]> => {
   const { json } = await service.call(
     `/.well-known/license-keys.json${product === undefined ? '' : `?product=${product}`}`,
   );
-  return (json['keys'] as PublicKey[]).map(({ kid }) => kid);
+  return (json['keys'] as SigningPublicKey[]).map(({ kid }) => kid);
 };
 
 describe('the keys of a product', () => {
@@ -89,7 +89,10 @@ describe('the keys of a product', () => {
     const twin = twins.find((one) => isMistakenFor(one, 'ACME1')) ?? '';
     const key = newKey(twin);
     // A key of this product, typed without its prefix, would be a valid key of the product acme.
-    expect(parseKey(key.slice(6), ['ACME1'])).toEqual({ kind: 'key', key: `ACME1${key.slice(5)}` as Key });
+    expect(parseKey(key.slice(6), ['ACME1'])).toEqual({
+      kind: 'key',
+      key: `ACME1${key.slice(5)}` as FormattedKey,
+    });
     const made = world.asOperator((ask) =>
       makeProduct(ask, { name: 'twin', keyPrefix: twin, seal: world.seal }),
     );

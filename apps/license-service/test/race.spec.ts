@@ -6,7 +6,7 @@ import { type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
 import { patient } from '@muster/testing';
-import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
 
 let world: LicenseWorld;
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function race(service: Running, { slots, keys }: (typeof races)[number]): 
   for (const { key } of licenses) {
     const answers = await together(() =>
       Promise.all(
-        Array.from({ length: machines * 2 }, async (_, index): Promise<[string, Answer]> => {
+        Array.from({ length: machines * 2 }, async (_, index): Promise<[string, HttpAnswer]> => {
           const machine = `machine-${index % machines}`;
           return [machine, await service.activate(key, machine)];
         }),

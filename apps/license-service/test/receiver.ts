@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 
-export interface Message {
+export interface ReceivedWebhook {
   readonly id: string;
   readonly type: string;
   readonly data: {
@@ -14,10 +14,10 @@ export interface Message {
   };
 }
 
-export interface Receiver {
+export interface LicenseWebhookReceiver {
   readonly url: string;
   /** The messages whose signature matched one of `secrets`, in the order of their arrival. */
-  readonly heard: Message[];
+  readonly heard: ReceivedWebhook[];
   readonly secrets: string[];
   /** The status that the receiver answers with. */
   status: number;
@@ -30,7 +30,7 @@ export interface Receiver {
   readonly close: () => void;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver(): Promise<LicenseWebhookReceiver> {
   const server = createServer((request, response) => {
     void text(request).then(async (body) => {
       const headers = request.headers as Record<string, string>;
@@ -44,14 +44,14 @@ export async function startReceiver(): Promise<Receiver> {
       });
       if (!verified) made.refused += 1;
       else if (made.status === 200)
-        made.heard.push({ ...(JSON.parse(body) as Message), id: headers['webhook-id'] ?? '' });
+        made.heard.push({ ...(JSON.parse(body) as ReceivedWebhook), id: headers['webhook-id'] ?? '' });
       await made.until;
       if (made.retryAfter !== undefined) response.setHeader('retry-after', made.retryAfter);
       response.writeHead(verified ? made.status : 401).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const made: Receiver = {
+  const made: LicenseWebhookReceiver = {
     ...{ heard: [], secrets: [], status: 200, until: undefined, retryAfter: undefined, refused: 0 },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     close: () => void server.close(),

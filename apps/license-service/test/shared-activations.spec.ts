@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool } from '@muster/driver';
 import { patient } from '@muster/testing';
-import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const many = 48;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const keyIn = ({ json }: Answer) => (json['license'] as { key: string } | undefined)?.key;
+const keyIn = ({ json }: HttpAnswer) => (json['license'] as { key: string } | undefined)?.key;
 
 describe('activations at once', () => {
   it('are each answered for their own key, and noted once', async () => {
@@ -65,7 +65,7 @@ describe('activations at once', () => {
     const answers = await Promise.all(
       asked.map(async (license) => [license === bad, await service.activate(license?.key ?? '', machine)]),
     );
-    for (const [isBad, answer] of answers as [boolean, Answer][])
+    for (const [isBad, answer] of answers as [boolean, HttpAnswer][])
       expect([isBad, answer.status]).toEqual([isBad, isBad ? 500 : 200]);
     await world.owner.query('drop trigger fail on licenses.license_machines');
   });

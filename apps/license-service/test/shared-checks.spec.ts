@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/driver';
-import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const many = 48;
@@ -40,7 +40,7 @@ async function before(id: string, statement: string): Promise<void> {
   );
 }
 
-const said = ({ status, json }: Answer) => [status, json['valid'], json['active']];
+const said = ({ status, json }: HttpAnswer) => [status, json['valid'], json['active']];
 
 describe('checks at once', () => {
   it('are each answered for their own key and machine, and want no connection each', async () => {

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { httpbis } from 'http-message-signatures';
 import { newKey } from '../src/key/key.ts';
-import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
 import { newKeyFor, retireKey } from '../src/operators/signing-keys.ts';
 
 let world: LicenseWorld;
@@ -40,7 +40,7 @@ const digestOf = (text: string): string => `sha-256=:${createHash('sha256').upda
 
 /** Verifies the signature of an answer to a request with an independent library. */
 async function isSigned(
-  answer: Answer,
+  answer: HttpAnswer,
   { method, path: target, body, nonce }: Question,
   of = service,
 ): Promise<boolean> {
@@ -75,7 +75,7 @@ async function isSigned(
 }
 
 /** Sends a request with exactly this target, which fetch cannot do. */
-async function askFor(target: string): Promise<Answer> {
+async function askFor(target: string): Promise<HttpAnswer> {
   const { hostname, port } = new URL(service.url);
   const asking = request({ host: hostname, port, path: target, agent: false }).end();
   const [answer] = (await once(asking, 'response')) as [IncomingMessage];
@@ -95,11 +95,11 @@ describe('an answer', () => {
       status: number,
       type = 'application/json',
       path = '/api/activate',
-    ): [Question, Promise<Answer>, number] => {
+    ): [Question, Promise<HttpAnswer>, number] => {
       const asking = service.call(path, { method: 'POST', headers: { 'content-type': type }, body });
       return [{ method: 'POST', path, body }, asking, status];
     };
-    const questions: [Question, Promise<Answer>, number][] = [
+    const questions: [Question, Promise<HttpAnswer>, number][] = [
       post(bodyOf(key, 'a b'), 200),
       post(bodyOf(newKey(), 'a'), 404),
       post(bodyOf('nonsense', 'a'), 400),
@@ -151,7 +151,7 @@ describe('an answer', () => {
     const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a') };
     const answer = await service.activate(key, 'a');
     expect(await isSigned(answer, question)).toBe(true);
-    const forged: [Answer, Question][] = [
+    const forged: [HttpAnswer, Question][] = [
       [answer, { ...question, method: 'GET' }],
       [answer, { ...question, path: '/api/activate/release' }],
       [answer, { ...question, path: '/api/activate?x=1' }],
@@ -186,7 +186,7 @@ describe('an answer', () => {
   });
 });
 
-const certificateOf = (answer: Answer): string => answer.headers.get('license-certificate') ?? '';
+const certificateOf = (answer: HttpAnswer): string => answer.headers.get('license-certificate') ?? '';
 const payloadOf = (certificate: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(certificate.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 

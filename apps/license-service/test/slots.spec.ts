@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
-import { type Answer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
 
 let world: LicenseWorld;
 let service: Running;
@@ -27,7 +27,7 @@ const [laptop, desktop, tablet, phone] = [
 ] as const;
 
 /** Returns the status, the license state and the used slots, such as `2/3`. */
-const shortOf = ({ status, headers }: Answer): unknown[] => [
+const shortOf = ({ status, headers }: HttpAnswer): unknown[] => [
   status,
   headers.get('license-state'),
   headers.get('license-machines'),
@@ -80,7 +80,7 @@ describe('a license of two machines', () => {
   it('gives each machine a certificate of its own', async () => {
     const { key } = await world.issue({ machineLimit: 2 });
     const [one, other] = [await service.activate(key, laptop), await service.activate(key, desktop)];
-    const machineIn = ({ headers }: Answer): unknown =>
+    const machineIn = ({ headers }: HttpAnswer): unknown =>
       (
         JSON.parse(
           Buffer.from(headers.get('license-certificate')?.split('.')[1] ?? '', 'base64url').toString(),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { renew, resume, revoke, rotate, suspend } from '../src/operators/change.ts';
 import { release } from '../src/operators/machines.ts';
 import { newKey } from '../src/key/key.ts';
-import { type Answer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+import { type HttpAnswer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
 
 let world: LicenseWorld;
 let service: Running;
@@ -30,9 +30,10 @@ const denialsOf = (id: string) =>
     id,
   );
 
-const reasonOf = ({ json }: Answer): unknown => (json['details'] as { reason?: string } | undefined)?.reason;
+const reasonOf = ({ json }: HttpAnswer): unknown =>
+  (json['details'] as { reason?: string } | undefined)?.reason;
 
-const shortOf = (answer: Answer): unknown[] => [
+const shortOf = (answer: HttpAnswer): unknown[] => [
   answer.status,
   answer.json['code'],
   reasonOf(answer),
@@ -363,7 +364,7 @@ describe('a release by the machine', () => {
 describe('every answer', () => {
   it('says whether it is the last word, and that nobody may keep it', async () => {
     const { key } = await world.issue();
-    const answers: [Answer, string][] = [
+    const answers: [HttpAnswer, string][] = [
       [await service.activate(key, machine), 'final'],
       [await service.check(key, machine), 'final'],
       [await service.activate(key, other), 'final'],

@@ -3,8 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommandLine } from '../src/command-line.ts';
 import { makeProduct, setTrial } from '../src/operators/products.ts';
 import { readCertificate } from '../src/signing/certificate.ts';
-import { type PublicKey, toKeyObject } from '../src/signing/signing-key.ts';
-import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running, until } from './world.ts';
+import { type SigningPublicKey, toKeyObject } from '../src/signing/signing-key.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  noLimits,
+  openLicenseWorld,
+  type Running,
+  until,
+} from './world.ts';
 
 const days = 86_400;
 let world: LicenseWorld;
@@ -18,18 +25,18 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const ask = (machineId: string, headers?: Record<string, string>, at = service): Promise<Answer> =>
+const ask = (machineId: string, headers?: Record<string, string>, at = service): Promise<HttpAnswer> =>
   at.post('/api/trials', { machineId }, headers);
-const trialIn = ({ json }: Answer) =>
+const trialIn = ({ json }: HttpAnswer) =>
   json['trial'] as { machineId: string; startedAt: string; expiresAt: string };
-const reasonOf = ({ status, json }: Answer) => [
+const reasonOf = ({ status, json }: HttpAnswer) => [
   status,
   (json['details'] as { reason: string } | undefined)?.reason,
 ];
 
-async function certificateIn({ headers }: Answer, kind: 'lic1' | 'trial1') {
+async function certificateIn({ headers }: HttpAnswer, kind: 'lic1' | 'trial1') {
   const { json } = await service.call('/.well-known/license-keys.json');
-  const keys = json['keys'] as PublicKey[];
+  const keys = json['keys'] as SigningPublicKey[];
   return readCertificate(
     headers.get('license-certificate') ?? '',
     (kid) => {

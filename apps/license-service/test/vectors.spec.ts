@@ -6,12 +6,12 @@ import { describe, expect, it } from '@jest/globals';
 import { readRequest } from '../src/air-gap/request.ts';
 import { parseKey } from '../src/key/key.ts';
 import {
-  type CertificateKind,
+  type SignedCertificateKind,
   type CertificatePayload,
   readCertificate,
   signCertificate,
 } from '../src/signing/certificate.ts';
-import { type PublicKey, toKeyObject } from '../src/signing/signing-key.ts';
+import { type SigningPublicKey, toKeyObject } from '../src/signing/signing-key.ts';
 
 const vectors = (name: string): unknown => {
   const file = path.join(import.meta.dirname, '../../../clients/vectors', `${name}.json`);
@@ -32,7 +32,7 @@ describe('a key as it is typed', () => {
 
 interface Certificates {
   readonly signingKey: JsonWebKey;
-  readonly publicKeys: readonly PublicKey[];
+  readonly publicKeys: readonly SigningPublicKey[];
   readonly cases: readonly (Named & {
     readonly certificate: string;
     readonly outcome: string;
@@ -43,7 +43,7 @@ interface Certificates {
 describe.each([
   ['a certificate', 'certificates', 'lic1'],
   ['a trial’s certificate', 'trials', 'trial1'],
-] as const)('%s', (_, file, kind: CertificateKind) => {
+] as const)('%s', (_, file, kind: SignedCertificateKind) => {
   const { signingKey, publicKeys, cases } = vectors(file) as Certificates;
 
   it.each(cases)('$name: is ours, or is none', ({ certificate, outcome, payload }) => {

@@ -5,8 +5,15 @@ import { suspend } from '../src/operators/change.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken } from '../src/operators/tokens.ts';
 import { forgetDeliveries, tellOfEndings } from '../src/webhooks/endings.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running, until } from './world.ts';
+import { type LicenseWebhookReceiver, startReceiver } from './receiver.ts';
+import {
+  type HttpAnswer,
+  type LicenseWorld,
+  noLimits,
+  openLicenseWorld,
+  type Running,
+  until,
+} from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const environment = { ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
@@ -14,7 +21,7 @@ const environment = { ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS
 let world: LicenseWorld;
 let service: Running;
 let secret: string;
-let receiver: Receiver;
+let receiver: LicenseWebhookReceiver;
 beforeAll(async () => {
   world = await openLicenseWorld();
   ({ secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: ['webhooks'] })));
@@ -30,7 +37,7 @@ afterEach(async () => {
   await world.rows('delete from licenses.webhook_endpoints');
 });
 
-const call = (path: string, body: unknown): Promise<Answer> =>
+const call = (path: string, body: unknown): Promise<HttpAnswer> =>
   service.post(`/api/operators/webhooks/${path}`, body, { authorization: `Bearer ${secret}` });
 
 async function listen(more: object = {}): Promise<string> {

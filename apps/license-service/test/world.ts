@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino';
 import { createLicenseService, type LicenseService, type LicenseServiceOptions } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { loadSecrets, provision } from '../src/database.ts';
-import { type Key } from '../src/key/key.ts';
+import { type FormattedKey } from '../src/key/key.ts';
 import { issue, type Issued, type Order } from '../src/operators/issue.ts';
 import { type Db, inTransaction } from '../src/operators/transaction.ts';
 
@@ -18,7 +18,7 @@ export const noLimits = {
   ...{ LIMIT_IP_FAIL: '100000/1', LIMIT_KEY_FAIL: '100000/1' },
 };
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -28,11 +28,11 @@ export interface Answer {
 
 export interface Running extends LicenseService {
   readonly url: string;
-  call(path: string, init?: RequestInit): Promise<Answer>;
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  activate(licenseKey: string, machineId: string, headers?: Record<string, string>): Promise<Answer>;
-  check(licenseKey: string, machineId: string, headers?: Record<string, string>): Promise<Answer>;
-  release(licenseKey: string, machineId: string): Promise<Answer>;
+  call(path: string, init?: RequestInit): Promise<HttpAnswer>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
+  activate(licenseKey: string, machineId: string, headers?: Record<string, string>): Promise<HttpAnswer>;
+  check(licenseKey: string, machineId: string, headers?: Record<string, string>): Promise<HttpAnswer>;
+  release(licenseKey: string, machineId: string): Promise<HttpAnswer>;
   stop(): Promise<void>;
 }
 
@@ -50,8 +50,8 @@ export interface LicenseWorld {
   /** Connections of the operators' login, which owns the tables. */
   readonly owner: Pool;
   asOperator<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
-  issue(order?: Partial<Order>): Promise<Issued & { key: Key }>;
-  issueMany(count: number, order?: Partial<Order>): Promise<(Issued & { key: Key })[]>;
+  issue(order?: Partial<Order>): Promise<Issued & { key: FormattedKey }>;
+  issueMany(count: number, order?: Partial<Order>): Promise<(Issued & { key: FormattedKey })[]>;
   rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
   start(setUp?: SetUp): Promise<Running>;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import { ApiError, internal, relayed, unavailable } from '@muster/registry';
 import { createService, nameIssuer, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { createApi } from './http/api.ts';
-import { type Config } from './config.ts';
+import { type GatewayConfig } from './config.ts';
 import { addMcpRoute } from './http/http.ts';
 import { createMcp } from './protocol/server.ts';
 
@@ -35,7 +35,7 @@ function toApiError(error: unknown): ApiError {
   return internal();
 }
 
-export async function createGateway(config: Config, logger: Logger): Promise<Gateway> {
+export async function createGateway(config: GatewayConfig, logger: Logger): Promise<Gateway> {
   const api = createApi({
     url: config.COORDINATION_API_URL,
     connections: config.API_CONNECTIONS,

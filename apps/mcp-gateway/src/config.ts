@@ -51,7 +51,7 @@ export const environment = {
   TRUST_PROXY: TrustProxy.optional(),
 };
 
-export type Config = ReturnType<typeof readConfig>;
+export type GatewayConfig = ReturnType<typeof readConfig>;
 
 /**
  * Reads the configuration. Throws if clients would get OAuth tokens that coordination-api rejects from this

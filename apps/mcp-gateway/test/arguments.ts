@@ -2,21 +2,21 @@
  * Derives arguments from the contract: the paths that name records, and imprecise forms that a model may
  * send.
  */
-import { isOpen, type JsonSchema, withoutNull } from '../src/tools/schemas.ts';
+import { isOpen, type ToolSchema, withoutNull } from '../src/tools/schemas.ts';
 
 export type Args = Readonly<Record<string, unknown>>;
 
-export const optionsOf = (schema: JsonSchema): readonly JsonSchema[] => {
+export const optionsOf = (schema: ToolSchema): readonly ToolSchema[] => {
   const bare = withoutNull(schema);
-  return Array.isArray(bare['anyOf']) ? (bare['anyOf'] as JsonSchema[]) : [bare];
+  return Array.isArray(bare['anyOf']) ? (bare['anyOf'] as ToolSchema[]) : [bare];
 };
 
-const itemsOf = ({ items }: JsonSchema): JsonSchema => (items ?? {}) as JsonSchema;
-const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
+const itemsOf = ({ items }: ToolSchema): ToolSchema => (items ?? {}) as ToolSchema;
+const isRef = ({ format, 'x-muster-ref': ref }: ToolSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
 /** Lists every path that names one record; `0` is the first item of a list. */
-export const refPaths = (schema: JsonSchema, path: readonly string[] = []): string[][] =>
+export const refPaths = (schema: ToolSchema, path: readonly string[] = []): string[][] =>
   optionsOf(schema).flatMap((option) => {
     if (isRef(option)) return [[...path]];
     if (option.type === 'array') return refPaths(itemsOf(option), [...path, '0']);
@@ -35,14 +35,14 @@ export function withValue(record: unknown, [head, ...rest]: readonly string[], v
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function carelessText(option: JsonSchema, value: string): string {
+function carelessText(option: ToolSchema, value: string): string {
   if (Array.isArray(option['enum'])) return ` ${value.replaceAll('_', ' ').toUpperCase()} `;
   if (isRef(option)) return `\n${value.toUpperCase()} `;
   return option['format'] !== undefined || option['pattern'] !== undefined ? ` ${value}\n` : value;
 }
 
 /** Returns a kind: parameters of the same kind accept and reject the same values. */
-export const kindOf = (schema: JsonSchema): string =>
+export const kindOf = (schema: ToolSchema): string =>
   optionsOf(schema)
     .map((option) => {
       const { type, format } = option;
@@ -67,7 +67,7 @@ export function firstOfEachKind<Case>(
 }
 
 /** Returns the value in another form that has the same, single meaning. */
-export function careless(schema: JsonSchema, value: unknown): unknown {
+export function careless(schema: ToolSchema, value: unknown): unknown {
   const options = optionsOf(schema);
   if (typeof value === 'number') return ` ${value} `;
   if (typeof value === 'boolean') return value ? 'True' : ' FALSE';
@@ -89,7 +89,7 @@ export function careless(schema: JsonSchema, value: unknown): unknown {
 }
 
 /** Writes all fields in an imprecise form, and adds null for each omitted optional parameter. */
-export function carelessFields({ properties = {}, required = [] }: JsonSchema, fields: Args): Args {
+export function carelessFields({ properties = {}, required = [] }: ToolSchema, fields: Args): Args {
   const untold = Object.keys(properties).filter((name) => !(name in fields) && !required.includes(name));
   return Object.fromEntries([
     ...untold.map((name) => [snake(name), null] as const),
@@ -100,10 +100,10 @@ export function carelessFields({ properties = {}, required = [] }: JsonSchema, f
 }
 
 /** Lists values that are invalid for this kind of parameter and cannot be corrected. */
-export function unfitting(schema: JsonSchema): unknown[] {
+export function unfitting(schema: ToolSchema): unknown[] {
   const options = optionsOf(schema);
   const kinds = options.map(({ type }) => type);
-  const isText = (option: JsonSchema): boolean =>
+  const isText = (option: ToolSchema): boolean =>
     option.type === 'string' &&
     option['enum'] === undefined &&
     !isRef(option) &&

@@ -41,7 +41,7 @@ export interface Shown {
   readonly canCall?: boolean;
 }
 
-export interface Host {
+export interface McpHost {
   readonly page: Page;
   readonly view: FrameLocator;
   /** Messages from views to the model. */
@@ -62,7 +62,7 @@ export const openBrowser =
 export async function openHost(
   browser: Browser,
   callTool: (params: { name: string; arguments?: object }) => Promise<ToolAnswer>,
-): Promise<Host> {
+): Promise<McpHost> {
   const { outputFiles } = buildSync({
     stdin: { contents: script, resolveDir: import.meta.dirname, loader: 'js' },
     ...{ bundle: true, write: false, format: 'iife', platform: 'browser', logLevel: 'silent' },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { type TestGateway } from './gateway.ts';
-import { type Host, openBrowser, openHost, type Shown } from './host.ts';
+import { type McpHost, openBrowser, openHost, type Shown } from './host.ts';
 
 export const mimeType = 'text/html;profile=mcp-app';
 
@@ -18,7 +18,7 @@ export const all = {
   locks_list: 'ui://muster/holders',
 };
 
-export type Team = Awaited<ReturnType<typeof makeTeam>>;
+export type ViewsTeam = Awaited<ReturnType<typeof makeTeam>>;
 
 /** Creates an organization with one story that an agent holds and one in the backlog. */
 export async function makeTeam(gateway: TestGateway) {
@@ -51,7 +51,7 @@ export type Shows = (
   name: keyof typeof all,
   input: object,
   how?: Partial<Shown>,
-) => Promise<Host>;
+) => Promise<McpHost>;
 
 /** Returns a function that calls a tool as a host does for its model, and shows the result. */
 export function useViews(gateway: TestGateway): Shows {

@@ -20,10 +20,10 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk';
 import { productVersion } from '@muster/registry';
-import { type Driver, isQuestionOpen, type Over, type Told, wasKilled } from './driver.ts';
+import { type Driver, isQuestionOpen, type Over, type AgentInstructions, wasKilled } from './driver.ts';
 import { openEar } from './ear.ts';
 import { credentialOf } from './environment.ts';
-import { type Group } from './group.ts';
+import { type ProcessGroup } from './group.ts';
 import { askPeople, decide, outcomeOf, readAnswer } from './permissions.ts';
 import { promptFor } from './prompt.ts';
 import { type ReadyRun } from './session.ts';
@@ -113,8 +113,8 @@ class ProtocolDriver implements Driver {
   readonly graceMillis = 3_000;
   readonly over: Promise<Over>;
   readonly #run: ReadyRun;
-  readonly #group: Group;
-  readonly #told: Told;
+  readonly #group: ProcessGroup;
+  readonly #told: AgentInstructions;
   readonly #ear: ReturnType<typeof openEar>;
   readonly #connection: ReturnType<ReturnType<typeof client>['connect']>;
   readonly #leaving = new AbortController();
@@ -126,7 +126,7 @@ class ProtocolDriver implements Driver {
   #sessionId: string | undefined;
   #isAtWork = false;
 
-  constructor(run: ReadyRun, group: Group, told: Told) {
+  constructor(run: ReadyRun, group: ProcessGroup, told: AgentInstructions) {
     this.#run = run;
     this.#group = group;
     this.#told = told;
@@ -266,5 +266,5 @@ class ProtocolDriver implements Driver {
   }
 }
 
-export const driveByProtocol = (run: ReadyRun, group: Group, told: Told): Driver =>
+export const driveByProtocol = (run: ReadyRun, group: ProcessGroup, told: AgentInstructions): Driver =>
   new ProtocolDriver(run, group, told);

@@ -4,16 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@muster/registry';
 import { z } from 'zod';
 import { writeCheckpoint } from './checkpoint.ts';
-import { type Driver, driveCommand, type Over, type Told } from './driver.ts';
+import { type Driver, driveCommand, type Over, type AgentInstructions } from './driver.ts';
 import { environmentFor, filesOf, writeLauncher } from './environment.ts';
-import { type Group, startGroup } from './group.ts';
+import { type ProcessGroup, startGroup } from './group.ts';
 import { processorTimeOf, stopProcesses } from './processes.ts';
 import { promptFor } from './prompt.ts';
 import { type ReadyRun, SetUpFailed } from './session.ts';
 import { FolderGone, isWhole } from './worktree.ts';
 
 /** The reason why the agent was ended, or its result if it ended by itself. */
-export type Ending =
+export type AgentEnding =
   | ({ readonly kind: 'over'; readonly tail: string; readonly result: Result | undefined } & Over)
   | { readonly kind: 'stop' | 'lost' | 'leaving' | 'idle' | 'limit' | 'folder_gone' };
 
@@ -55,7 +55,7 @@ export async function endLeftovers(run: ReadyRun): Promise<void> {
 }
 
 /** Starts the agent, and returns when all its processes have ended. */
-export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promise<Ending> {
+export async function runAgent(run: ReadyRun, news: Omit<AgentInstructions, 'prompt'>): Promise<AgentEnding> {
   const { own, session, work, worktree, client } = run;
   const files = filesOf(own.folder);
   const { protocol } = own.get();
@@ -79,7 +79,7 @@ export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promi
   });
   session.say.tell(work.key, 'started', `${entry.agentName} is at work`);
   const driver = byProtocol?.(run, group, { prompt, ...news }) ?? driveCommand(group, run.lease);
-  let ending: Ending;
+  let ending: AgentEnding;
   try {
     ending = await watch(run, group, driver);
     if (ending.kind !== 'over') await driver.leaveOff();
@@ -97,10 +97,10 @@ export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promi
  * Writes checkpoints while the agent works. Returns when the agent has ended or has to be ended, with the
  * reason.
  */
-async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Ending> {
+async function watch(run: ReadyRun, group: ProcessGroup, driver: Driver): Promise<AgentEnding> {
   const { session, lease, signals, config } = run;
   const over = new AbortController();
-  const aborted = (signal: AbortSignal, ending: Ending): Promise<Ending> =>
+  const aborted = (signal: AbortSignal, ending: AgentEnding): Promise<AgentEnding> =>
     new Promise((resolve) => {
       const tell = (): void => {
         resolve(ending);
@@ -110,7 +110,7 @@ async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Endin
     });
   try {
     return await Promise.race([
-      driver.over.then((end): Ending => ({ kind: 'over', tail: '', result: undefined, ...end })),
+      driver.over.then((end): AgentEnding => ({ kind: 'over', tail: '', result: undefined, ...end })),
       aborted(lease.lost, { kind: 'lost' }),
       aborted(signals.stopRequested, { kind: 'stop' }),
       aborted(session.leaving, { kind: 'leaving' }),
@@ -122,12 +122,12 @@ async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Endin
   }
 }
 
-const never = (): Promise<Ending> => new Promise(() => undefined);
+const never = (): Promise<AgentEnding> => new Promise(() => undefined);
 
 /**
  * Returns when the agent has worked for `millis` milliseconds. Time spent waiting for people does not count.
  */
-async function limit(millis: number, driver: Driver, over: AbortSignal): Promise<Ending> {
+async function limit(millis: number, driver: Driver, over: AbortSignal): Promise<AgentEnding> {
   let left = millis;
   while (left > 0) {
     const step = Math.min(left, lookMillis);
@@ -141,9 +141,9 @@ async function limit(millis: number, driver: Driver, over: AbortSignal): Promise
 /** Writes checkpoints. Returns only when the agent has been idle for too long or has removed its folder. */
 async function keepCheckpoints(
   run: ReadyRun,
-  { group, driver }: { group: Group; driver: Driver },
+  { group, driver }: { group: ProcessGroup; driver: Driver },
   over: AbortSignal,
-): Promise<Ending> {
+): Promise<AgentEnding> {
   const { config, worktree, session, own, work } = run;
   const headOf = (): Promise<string> => worktree.git(['rev-parse', 'HEAD']).catch(() => '');
   const processorTime = (): Promise<number> => processorTimeOf(own.get().runId);

@@ -1,7 +1,7 @@
 import { type Client, type HttpOptions } from '@muster/client';
 import { type Command } from 'commander';
 
-export interface Connection extends HttpOptions {
+export interface RunnerConnection extends HttpOptions {
   readonly token: string;
   /** The name of the login that renews the token. Child processes get this name instead of the token. */
   readonly renewed?: string;
@@ -11,5 +11,5 @@ export interface Connection extends HttpOptions {
 export interface ApiAccess {
   /** Adds the flags that choose an address, a token or a login. */
   addFlags(command: Command): Command;
-  connect(flags: object): Promise<{ readonly connection: Connection; readonly client: Client }>;
+  connect(flags: object): Promise<{ readonly connection: RunnerConnection; readonly client: Client }>;
 }

@@ -3,12 +3,12 @@ import { isUuid } from '@muster/registry';
 import { shortFolder } from '@muster/terminal';
 import { giveBack } from './finish.ts';
 import { openJournal } from './journal.ts';
-import { type Session } from './session.ts';
+import { type RunnerSession } from './session.ts';
 import { gone } from './take.ts';
 import { authorOf, worktreeAt } from './worktree.ts';
 
 /** Removes folders whose work is at the remote, and reports the reason why each other folder stays. */
-export async function clean(session: Session): Promise<void> {
+export async function clean(session: RunnerSession): Promise<void> {
   const { repository, say } = session;
   const journal = openJournal(repository.commonDir);
   const left = (await journal.list()).filter(({ isRunning }) => !isRunning);
@@ -47,7 +47,7 @@ export async function clean(session: Session): Promise<void> {
  * Deletes the checkpoints of completed work, locally and at the remote. The branch of the work has all its
  * changes, and no agent continues from a checkpoint.
  */
-async function deleteLanded({ repository, caller, say }: Session): Promise<void> {
+async function deleteLanded({ repository, caller, say }: RunnerSession): Promise<void> {
   const { git, remote } = repository;
   if (remote === undefined) return;
   const listed = await git(['ls-remote', remote, 'refs/muster/*']);

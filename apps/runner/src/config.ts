@@ -60,7 +60,7 @@ const toolKinds = [
   'other',
 ] as const;
 const decisions = ['allow', 'ask', 'deny'] as const;
-export type Decision = (typeof decisions)[number];
+export type PermissionDecision = (typeof decisions)[number];
 
 const placeholders = ['key', 'epoch', 'slug'] as const;
 
@@ -82,7 +82,7 @@ const BranchPattern = z
     error: 'must be a name that git takes for a branch',
   });
 
-const Config = z.strictObject({
+const WorkConfig = z.strictObject({
   agent: z
     .strictObject({
       command: Command.optional(),
@@ -118,7 +118,7 @@ const Config = z.strictObject({
   pullRequest: z.enum(['open', 'draft', 'none']).default('open'),
   checkpoint: Duration.default(minutes(5)),
 });
-export type Config = z.output<typeof Config>;
+export type WorkConfig = z.output<typeof WorkConfig>;
 
 /**
  * The first port for runs unless the file sets one. It is below the range that systems use for outgoing
@@ -126,18 +126,20 @@ export type Config = z.output<typeof Config>;
  */
 const firstPort = 21_000;
 
-export const portsOf = ({ ports }: Config): { readonly count: number; readonly from: number } | undefined =>
+export const portsOf = ({
+  ports,
+}: WorkConfig): { readonly count: number; readonly from: number } | undefined =>
   typeof ports === 'number' ? { count: ports, from: firstPort } : ports;
 
 /**
  * Parses the text. Throws UsageError with one line for each problem; `place` names the file in the message.
  */
-export function parseConfig(text: string, place: string): Config {
+export function parseConfig(text: string, place: string): WorkConfig {
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined)
     throw new UsageError(`${place} is no YAML: ${broken.message.split('\n')[0] ?? ''}`);
-  const parsed = Config.safeParse(document.toJS() ?? {});
+  const parsed = WorkConfig.safeParse(document.toJS() ?? {});
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(
     ({ path, message }) => `  ${path.length === 0 ? 'the file' : path.join('.')}: ${message}`,

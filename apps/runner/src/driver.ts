@@ -1,6 +1,6 @@
 /** The interface between the runner and an agent, independent of the agent's protocol. */
 import { type Execution } from '@muster/registry';
-import { type Group } from './group.ts';
+import { type ProcessGroup } from './group.ts';
 
 /** The result of an agent that finished its work or failed. */
 export interface Over {
@@ -17,7 +17,7 @@ export interface Over {
 }
 
 /** The text for an agent at its start. */
-export interface Told {
+export interface AgentInstructions {
   /** The complete prompt. */
   readonly prompt: string;
   /** The news since the previous start of the agent. */
@@ -48,7 +48,7 @@ export const isQuestionOpen = (lease: HeldWork): boolean => lease.execution().st
 export const wasKilled = (code: number | null): boolean => code === null || (code > 128 && code <= 128 + 64);
 
 /** Drives an agent that is a plain command. It gets the whole prompt at its start and ends by itself. */
-export const driveCommand = (group: Group, lease: HeldWork): Driver => ({
+export const driveCommand = (group: ProcessGroup, lease: HeldWork): Driver => ({
   over: group.exited.then(({ code }) =>
     code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.`, isKilled: wasKilled(code) },
   ),

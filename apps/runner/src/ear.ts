@@ -3,7 +3,7 @@
  * message.
  */
 import { type Plan, type SessionUpdate } from '@agentclientprotocol/sdk';
-import { type Group } from './group.ts';
+import { type ProcessGroup } from './group.ts';
 import { type ReadyRun } from './session.ts';
 
 export interface Ear {
@@ -24,7 +24,7 @@ const doneOf = ({ entries }: Plan): number =>
     ? 0
     : Math.floor((100 * entries.filter(({ status }) => status === 'completed').length) / entries.length);
 
-export function openEar({ lease }: ReadyRun, group: Group): Ear {
+export function openEar({ lease }: ReadyRun, group: ProcessGroup): Ear {
   let isListening = false;
   let [line, words, progress] = ['', '', -1];
   let message: string | undefined;

@@ -7,8 +7,8 @@ import { type Execution } from '@muster/registry';
 import { shortFolder } from '@muster/terminal';
 import { writeCheckpoint } from './checkpoint.ts';
 import { openPullRequest } from './forge/open.ts';
-import { type PullRequest } from './forge/pull-requests.ts';
-import { type Entry, type Verdict } from './journal.ts';
+import { type OpenedPullRequest } from './forge/pull-requests.ts';
+import { type JournalEntry, type RunResult } from './journal.ts';
 import { givePortsBack } from './ports.ts';
 import { runHook } from './prepare.ts';
 import { type ReadyRun } from './session.ts';
@@ -30,7 +30,7 @@ const hasWork = async ({ worktree, work }: ReadyRun, head: string): Promise<bool
 async function deliver(
   run: ReadyRun,
   summary: string,
-): Promise<{ head: string; pullRequest?: PullRequest } | { failed: Verdict }> {
+): Promise<{ head: string; pullRequest?: OpenedPullRequest } | { failed: RunResult }> {
   const { session, work, worktree, author } = run;
   const message = `${work.key} ${work.title}\n\nMuster-Execution: ${work.executionId}`;
   const head = await commitRest(worktree, { branch: work.branch, message, author });
@@ -62,7 +62,7 @@ async function deliver(
  * Reports the verdict to the API, skipping steps that are already done. Returns the verdict with which the
  * run really ended.
  */
-export async function conclude(run: ReadyRun, verdict: Verdict): Promise<Verdict> {
+export async function conclude(run: ReadyRun, verdict: RunResult): Promise<RunResult> {
   const { lease, work, session } = run;
   switch (verdict.outcome) {
     case 'submitted': {
@@ -130,7 +130,7 @@ const save = (run: ReadyRun): Promise<unknown> =>
     run.session.say.warn(`${run.work.key}: no checkpoint: ${(error as Error).message}`);
   });
 
-const told: Readonly<Record<Verdict['outcome'], string>> = {
+const told: Readonly<Record<RunResult['outcome'], string>> = {
   submitted: 'handed in',
   failed: 'failed',
   canceled: 'stopped, as it was asked',
@@ -141,7 +141,7 @@ const told: Readonly<Record<Verdict['outcome'], string>> = {
 };
 
 /** Closes a run: runs its last hook and frees what the run used of this machine. */
-export async function close(run: ReadyRun, verdict: Verdict): Promise<void> {
+export async function close(run: ReadyRun, verdict: RunResult): Promise<void> {
   const { own, session, work, config } = run;
   await own.write({ step: 'closing', verdict });
   const after = config.hooks.after_run;
@@ -154,7 +154,7 @@ export async function close(run: ReadyRun, verdict: Verdict): Promise<void> {
 type Place = Pick<ReadyRun, 'session' | 'work' | 'worktree' | 'author' | 'own'>;
 
 /** Removes the folder, or records in the journal why it stays. */
-export async function settleFolder(place: Place, verdict: Verdict): Promise<void> {
+export async function settleFolder(place: Place, verdict: RunResult): Promise<void> {
   const { own, session, work } = place;
   const why = await giveBack(place, own.get(), verdict);
   givePortsBack(work.portBase);
@@ -177,15 +177,15 @@ export async function settleFolder(place: Place, verdict: Verdict): Promise<void
  */
 export const giveBack = (
   place: Omit<Place, 'own'>,
-  entry: Pick<Entry, 'here' | 'cameFrom'>,
-  verdict: Pick<Verdict, 'outcome'>,
+  entry: Pick<JournalEntry, 'here' | 'cameFrom'>,
+  verdict: Pick<RunResult, 'outcome'>,
 ): Promise<string | undefined> =>
   tryToGiveBack(place, entry, verdict).catch((error: unknown) => (error as Error).message);
 
 async function tryToGiveBack(
   { session, work, worktree, author }: Omit<Place, 'own'>,
-  { here, cameFrom }: Pick<Entry, 'here' | 'cameFrom'>,
-  { outcome }: Pick<Verdict, 'outcome'>,
+  { here, cameFrom }: Pick<JournalEntry, 'here' | 'cameFrom'>,
+  { outcome }: Pick<RunResult, 'outcome'>,
 ): Promise<string | undefined> {
   const { repository } = session;
   if (here) {

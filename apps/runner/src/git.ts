@@ -31,7 +31,7 @@ export interface GitAnswer {
   readonly out: string;
 }
 
-export interface Git {
+export interface GitRunner {
   /** Runs git and returns its output without the last line break. */
   (args: readonly string[], options?: GitOptions): Promise<string>;
   readonly ask: (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
@@ -83,8 +83,8 @@ function environmentOf({ folder, gitDir }: GitPlace, command: string | undefined
   };
 }
 
-export function openGit(place: GitPlace): Git {
-  const ask: Git['ask'] = async (args, { env = {}, input = '', answers = [0], signal } = {}) => {
+export function openGit(place: GitPlace): GitRunner {
+  const ask: GitRunner['ask'] = async (args, { env = {}, input = '', answers = [0], signal } = {}) => {
     await requireTrustedConfig(place.gitDir);
     // Runs in its own process group, so that Ctrl-C does not interrupt a push and the runner can end in
     // order.

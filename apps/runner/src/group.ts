@@ -32,7 +32,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface Group {
+export interface ProcessGroup {
   /** Resolves when the first process has exited. Its children may still run. */
   readonly exited: Promise<Exit>;
   /** Returns the time of the last output, as given by performance.now(). */
@@ -79,7 +79,7 @@ function startGuard(group: number): () => Promise<void> {
   };
 }
 
-export async function startGroup(setting: GroupSetting): Promise<Group> {
+export async function startGroup(setting: GroupSetting): Promise<ProcessGroup> {
   const { runId, command, folder, env, input, log, onLine = () => undefined, onReady } = setting;
   const child = spawn('/bin/sh', ['-c', waiting, 'sh', ...command], {
     cwd: folder,

@@ -1,2 +1,2 @@
 export { findOrMakeAgent } from './agents.ts';
-export { type ApiAccess, type Connection } from './api-access.ts';
+export { type ApiAccess, type RunnerConnection } from './api-access.ts';

@@ -11,7 +11,7 @@ import { identify, isAlive } from './processes.ts';
 
 const steps = ['taking', 'taken', 'prepared', 'running', 'ended', 'closing', 'kept'] as const;
 
-const Verdict = z.object({
+const RunResult = z.object({
   outcome: z.enum(['submitted', 'failed', 'canceled', 'handoff', 'release', 'lost', 'ended']),
   failure: z.string().optional(),
   summary: z.string(),
@@ -19,9 +19,9 @@ const Verdict = z.object({
   toAgentId: z.string().optional(),
 });
 /** The planned or actual outcome of a run: its kind, a summary, and the recipient of a handoff. */
-export type Verdict = z.infer<typeof Verdict>;
+export type RunResult = z.infer<typeof RunResult>;
 
-const Work = z.object({
+const StoryWork = z.object({
   executionId: z.string(),
   storyId: z.string(),
   key: z.string(),
@@ -46,9 +46,9 @@ const Work = z.object({
   /** The pull request of the work, once it is open. */
   pullRequest: z.object({ number: z.int(), url: z.string() }).optional(),
 });
-export type Work = z.infer<typeof Work>;
+export type StoryWork = z.infer<typeof StoryWork>;
 
-const Entry = z.object({
+const JournalEntry = z.object({
   runId: z.string(),
   baseUrl: z.string(),
   command: z.array(z.string()),
@@ -64,7 +64,7 @@ const Entry = z.object({
   project: z.string(),
   step: z.enum(steps),
   holderId: z.string().optional(),
-  work: Work.optional(),
+  work: StoryWork.optional(),
   /**
    * The branch to which the checkout returns after the run. It is set if the run uses the checkout instead of
    * a worktree.
@@ -73,29 +73,29 @@ const Entry = z.object({
   agent: z.object({ pid: z.int(), began: z.string() }).optional(),
   tries: z.int(),
   note: z.string().optional(),
-  verdict: Verdict.optional(),
+  verdict: RunResult.optional(),
 });
-export type Entry = z.infer<typeof Entry>;
+export type JournalEntry = z.infer<typeof JournalEntry>;
 
 /** A journal entry that this process owns. No other process works on it. */
 export interface OwnEntry {
   readonly folder: string;
-  get(): Entry;
+  get(): JournalEntry;
   /**
    * Records a completed step. The entry is on the disk when this returns, unless the repository was removed.
    */
-  write(change: Partial<Entry>): Promise<Entry>;
+  write(change: Partial<JournalEntry>): Promise<JournalEntry>;
   /** Records the next step before it is taken. The entry is on the disk when this returns. */
-  intend(change: Partial<Entry>): Promise<void>;
+  intend(change: Partial<JournalEntry>): Promise<void>;
   /** Deletes the entry, because the run has ended and nothing is left to do. */
   drop(): Promise<void>;
 }
 
 export interface Journal {
-  begin(entry: Omit<Entry, 'runId' | 'step' | 'tries'>): Promise<OwnEntry>;
+  begin(entry: Omit<JournalEntry, 'runId' | 'step' | 'tries'>): Promise<OwnEntry>;
   /** Takes over the entries of dead runners. Only one caller gets each entry. */
-  adopt(isWanted: (entry: Entry) => boolean): Promise<OwnEntry[]>;
-  readonly list: () => Promise<{ entry: Entry; isRunning: boolean }[]>;
+  adopt(isWanted: (entry: JournalEntry) => boolean): Promise<OwnEntry[]>;
+  readonly list: () => Promise<{ entry: JournalEntry; isRunning: boolean }[]>;
 }
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -123,9 +123,9 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function readEntry(folder: string): Promise<Entry | undefined> {
+async function readEntry(folder: string): Promise<JournalEntry | undefined> {
   try {
-    return Entry.parse(JSON.parse(await readFile(path.join(folder, 'run.json'), 'utf8')));
+    return JournalEntry.parse(JSON.parse(await readFile(path.join(folder, 'run.json'), 'utf8')));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw new Error(`${path.join(folder, 'run.json')} cannot be read: ${(error as Error).message}`);
@@ -168,9 +168,9 @@ async function follow(folder: string, generation: number): Promise<boolean> {
   }
 }
 
-function ownEntry(folder: string, first: Entry): OwnEntry {
+function ownEntry(folder: string, first: JournalEntry): OwnEntry {
   let entry = first;
-  const put = async (next: Entry): Promise<void> => {
+  const put = async (next: JournalEntry): Promise<void> => {
     const draft = path.join(folder, 'run.json.new');
     await writeThrough(draft, `${JSON.stringify(next, null, 2)}\n`);
     await rename(draft, path.join(folder, 'run.json'));
@@ -180,14 +180,14 @@ function ownEntry(folder: string, first: Entry): OwnEntry {
     folder,
     get: () => entry,
     write: async (change) => {
-      entry = Entry.parse({ ...entry, ...change });
+      entry = JournalEntry.parse({ ...entry, ...change });
       // An agent that removed the repository also removed this journal. The run ends, and no later runner can
       // resume it.
       await put(entry).catch(unlessMissing);
       return entry;
     },
     intend: async (change) => {
-      entry = Entry.parse({ ...entry, ...change });
+      entry = JournalEntry.parse({ ...entry, ...change });
       // guard: the journal goes before the step
       await put(entry);
     },
@@ -210,7 +210,7 @@ export function openJournal(commonDir: string): Journal {
       for (const made of [home, unfinished]) await mkdir(made, { recursive: true, mode: 0o700 });
       await follow(unfinished, 0);
       const runId = `${hostname().slice(0, 60)}/${id}`;
-      const first: Entry = { ...entry, runId, step: 'taking', tries: 0 };
+      const first: JournalEntry = { ...entry, runId, step: 'taking', tries: 0 };
       await ownEntry(unfinished, first).write({});
       // The entry becomes visible together with its owner file. Another runner would consider an entry
       // without an owner abandoned.

@@ -1,5 +1,5 @@
 /** The known agents that speak the Agent Client Protocol, by the names with which users select them. */
-import { type Config } from './config.ts';
+import { type WorkConfig } from './config.ts';
 
 /**
  * The way to drive an agent: by the Agent Client Protocol, or as a command that reads its standard input and
@@ -19,7 +19,7 @@ export const knownAgents = Object.keys(known);
 const knownAgent = (name: string | undefined): readonly string[] | undefined =>
   name === undefined || !Object.hasOwn(known, name) ? undefined : known[name];
 
-export interface Chosen {
+export interface ChosenAgent {
   readonly command: readonly string[];
   readonly protocol: Protocol;
   /** The name of the agent record in Muster under which the run works. */
@@ -38,10 +38,10 @@ const nameOfCommand = (command: readonly string[]): string =>
  */
 export function chooseAgent(
   given: { readonly command: readonly string[]; readonly acp: boolean; readonly name: string | undefined },
-  { agent }: Pick<Config, 'agent'>,
-): Chosen | undefined {
+  { agent }: Pick<WorkConfig, 'agent'>,
+): ChosenAgent | undefined {
   const name = given.name ?? agent.name;
-  const chosen = (command: readonly string[], protocol: Protocol): Chosen => ({
+  const chosen = (command: readonly string[], protocol: Protocol): ChosenAgent => ({
     ...{ command, protocol, name: name ?? nameOfCommand(command) },
   });
   if (given.command.length > 0) return chosen(given.command, given.acp ? 'acp' : 'command');

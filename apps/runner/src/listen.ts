@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, followEvents, type HeldLease, MusterError } from '@muster/client';
 import { type Signal } from '@muster/registry';
 import { z } from 'zod';
-import { type News, type Signals } from './session.ts';
+import { type StoryNews, type Signals } from './session.ts';
 
 const says: Readonly<Record<Signal['kind'], string>> = {
   stop_requested: 'You are asked to stop.',
@@ -40,7 +40,7 @@ export interface HeardSignals extends Signals {
 /** Opens the list of signals of a run. Each signal is also appended to the file as one line of JSON. */
 export function openSignals(file: string): HeardSignals {
   const stop = new AbortController();
-  let news: News[] = [];
+  let news: StoryNews[] = [];
   const asked = new Map<string, (answer: string) => void>();
   let writing: Promise<void> = Promise.resolve();
   return {

@@ -11,14 +11,14 @@ import {
   type ToolCallUpdate,
   type ToolKind,
 } from '@agentclientprotocol/sdk';
-import { type Decision } from './config.ts';
+import { type PermissionDecision } from './config.ts';
 import { type ReadyRun } from './session.ts';
 
 /**
  * The default decision. It allows each kind of tool call except a change of the session's mode, which only
  * the runner may make.
  */
-const usual = (kind: ToolKind): Decision => (kind === 'switch_mode' ? 'deny' : 'allow');
+const usual = (kind: ToolKind): PermissionDecision => (kind === 'switch_mode' ? 'deny' : 'allow');
 
 const changing = new Set<ToolKind>(['edit', 'delete', 'move']);
 
@@ -28,7 +28,7 @@ const isIn = (folder: string, place: string): boolean => {
 };
 
 /** Decides by the settings. A change outside of the worktree is always denied. */
-export function decide({ config, worktree, own }: ReadyRun, toolCall: ToolCallUpdate): Decision {
+export function decide({ config, worktree, own }: ReadyRun, toolCall: ToolCallUpdate): PermissionDecision {
   const kind = toolCall.kind ?? 'other';
   const homes = [worktree.folder, own.folder, tmpdir()];
   const places = (toolCall.locations ?? []).map((at) => path.resolve(worktree.folder, at.path));

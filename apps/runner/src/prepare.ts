@@ -3,14 +3,14 @@ import { cp, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type HeldLease } from '@muster/client';
 import { shortFolder } from '@muster/terminal';
-import { branchName, type Config, type Hook, portsOf } from './config.ts';
+import { branchName, type WorkConfig, type Hook, portsOf } from './config.ts';
 import { environmentFor } from './environment.ts';
 import { GitError } from './git.ts';
 import { startGroup } from './group.ts';
-import { type OwnEntry, type Work } from './journal.ts';
+import { type OwnEntry, type StoryWork } from './journal.ts';
 import { freePorts } from './ports.ts';
 import { type Base, commitOf, findCheckpoint, includedFiles, worktreesOf } from './repository.ts';
-import { type ReadyRun, type Run, type Session, SetUpFailed } from './session.ts';
+import { type ReadyRun, type StoryRun, type RunnerSession, SetUpFailed } from './session.ts';
 import { addWorktree, openWorktree, restoreFiles, type Worktree, worktreeAt } from './worktree.ts';
 
 const exists = (file: string): Promise<boolean> =>
@@ -21,10 +21,10 @@ const exists = (file: string): Promise<boolean> =>
 
 /** Finds the commit at which the work begins: what an earlier holder left, else the base. */
 async function startOf(
-  { repository, say }: Session,
+  { repository, say }: RunnerSession,
   lease: HeldLease,
   base: Base,
-): Promise<Pick<Work, 'startSha' | 'restoreSha'>> {
+): Promise<Pick<StoryWork, 'startSha' | 'restoreSha'>> {
   const { git, remote } = repository;
   const execution = lease.execution();
   const epoch = execution.lease?.epoch ?? 0;
@@ -60,10 +60,10 @@ async function freeFolder(home: string, name: string): Promise<string> {
 }
 
 async function plan(
-  session: Session,
-  { own, lease, config, base }: { own: OwnEntry; lease: HeldLease; config: Config; base: Base },
+  session: RunnerSession,
+  { own, lease, config, base }: { own: OwnEntry; lease: HeldLease; config: WorkConfig; base: Base },
   story: { readonly id: string; readonly key: string; readonly title: string },
-): Promise<Work> {
+): Promise<StoryWork> {
   const { repository } = session;
   const execution = lease.execution();
   const epoch = execution.lease?.epoch ?? 0;
@@ -84,7 +84,7 @@ async function plan(
   };
 }
 
-async function openHere({ session, own }: Run, work: Work): Promise<Worktree> {
+async function openHere({ session, own }: StoryRun, work: StoryWork): Promise<Worktree> {
   const { git, top } = session.repository;
   const isThere = (await commitOf(git, `refs/heads/${work.branch}`)) !== undefined;
   if (own.get().cameFrom === undefined) {
@@ -132,7 +132,7 @@ export async function runHook(run: ReadyRun, name: string, hook: Hook): Promise<
   return code === 0 ? undefined : `${name} ended with ${code ?? signal ?? 'nothing'}\n${group.tail()}`;
 }
 
-async function copyIncluded({ session }: Run, work: Work, worktree: Worktree): Promise<void> {
+async function copyIncluded({ session }: StoryRun, work: StoryWork, worktree: Worktree): Promise<void> {
   if (worktree.folder === session.repository.top) return;
   for (const name of await includedFiles(session.repository, { name: work.base, sha: work.baseSha })) {
     const target = path.join(worktree.folder, name);
@@ -143,7 +143,7 @@ async function copyIncluded({ session }: Run, work: Work, worktree: Worktree): P
 
 /** Creates the folder, or continues in the existing one. Throws SetUpFailed if the machine is at fault. */
 export async function prepare(
-  run: Run,
+  run: StoryRun,
   base: Base,
   story: { readonly id: string; readonly key: string; readonly title: string },
 ): Promise<ReadyRun> {

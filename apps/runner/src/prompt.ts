@@ -1,7 +1,7 @@
 /** The prompt of an agent: the story with its context, and the rules for work in this folder. */
 import { type Client } from '@muster/client';
 import { type StoryContext } from '@muster/registry';
-import { type Work } from './journal.ts';
+import { type StoryWork } from './journal.ts';
 import { type Protocol } from './known-agents.ts';
 
 /**
@@ -36,13 +36,13 @@ const ends: Readonly<Record<Protocol, string>> = {
   command: 'you end with exit code 0',
 };
 
-const rules = (work: Work, protocol: Protocol): string =>
+const rules = (work: StoryWork, protocol: Protocol): string =>
   `You work in a git worktree of your own, on the branch ${work.branch}. Stay in it. Commit as you see fit: what you leave uncommitted is committed when you end. The runner pushes the branch and hands it in when ${ends[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names this text as a file, MUSTER_SIGNALS a file to which what others do is added, a JSON object on each line. To ask a person, run muster ask "Your question?": it waits for the answer and prints it. With --no-wait it does not; if you end while your question is open, you are started again with the answer. Where you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
 
 /** Builds the complete prompt for one start. `note` has the news since the previous start. */
 export async function promptFor(
   client: Client,
-  work: Work,
+  work: StoryWork,
   { protocol, note }: { readonly protocol: Protocol; readonly note: string | undefined },
 ): Promise<string> {
   const context = await client.storyCollaboration.context({

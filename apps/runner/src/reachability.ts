@@ -3,7 +3,7 @@
  * continues in both cases.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Session } from './session.ts';
+import { type RunnerSession } from './session.ts';
 
 /**
  * The interval between two probes. It and the probe's timeout add up to less than ten seconds, within which
@@ -19,7 +19,7 @@ const answers = (baseUrl: string): Promise<boolean> =>
   );
 
 export async function watchReachability(
-  { connection: { baseUrl }, say }: Pick<Session, 'connection' | 'say'>,
+  { connection: { baseUrl }, say }: Pick<RunnerSession, 'connection' | 'say'>,
   over: AbortSignal,
 ): Promise<void> {
   let awaySince: number | undefined;

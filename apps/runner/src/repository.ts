@@ -1,8 +1,8 @@
 /** The repository in which the runner was started: its folder, its base branch and its remote. */
 import path from 'node:path';
 import { UsageError } from '@muster/terminal';
-import { type Config, configFile, parseConfig } from './config.ts';
-import { type Git, GitError, namesIn, openGit } from './git.ts';
+import { type WorkConfig, configFile, parseConfig } from './config.ts';
+import { type GitRunner, GitError, namesIn, openGit } from './git.ts';
 
 export interface Repository {
   /** The checkout in which the runner was started. */
@@ -11,7 +11,7 @@ export interface Repository {
   readonly commonDir: string;
   /** The name of the remote. Undefined if there is no remote; branches and checkpoints then stay local. */
   readonly remote: string | undefined;
-  readonly git: Git;
+  readonly git: GitRunner;
 }
 
 export interface Base {
@@ -60,7 +60,7 @@ async function baseNameOf({ git, remote }: Repository): Promise<string> {
   return out.trim();
 }
 
-const commitOf = async (git: Git, name: string): Promise<string | undefined> => {
+const commitOf = async (git: GitRunner, name: string): Promise<string | undefined> => {
   const { code, out } = await git.ask(['rev-parse', '--verify', '--quiet', `${name}^{commit}`], {
     answers: [0, 1, 128],
   });
@@ -99,7 +99,7 @@ export async function findBase(
 }
 
 /** Reads the repository's settings from the base branch. */
-export async function readConfig({ git }: Repository, { sha, name }: Base): Promise<Config> {
+export async function readConfig({ git }: Repository, { sha, name }: Base): Promise<WorkConfig> {
   const { code, out } = await git.ask(['cat-file', 'blob', `${sha}:${configFile}`], { answers: [0, 128] });
   return parseConfig(code === 0 ? out : '', `${configFile} of ${name}`);
 }

@@ -1,15 +1,15 @@
 /** Runs work on a story from start to end, and resumes it from the step at which a runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, holdLease, isRefusal, MusterError } from '@muster/client';
-import { type Ending, endLeftovers, runAgent } from './agent.ts';
+import { type AgentEnding, endLeftovers, runAgent } from './agent.ts';
 import { writeCheckpoint } from './checkpoint.ts';
-import { type Config } from './config.ts';
+import { type WorkConfig } from './config.ts';
 import { isQuestionOpen } from './driver.ts';
 import { filesOf } from './environment.ts';
 import { close, conclude, settleFolder } from './finish.ts';
 import { GitError } from './git.ts';
 import { endTokens, identifyRun, NoRunToken } from './identity.ts';
-import { type OwnEntry, type Verdict } from './journal.ts';
+import { type OwnEntry, type RunResult } from './journal.ts';
 import { listen, openSignals } from './listen.ts';
 import { prepare, runHook } from './prepare.ts';
 import { stopProcesses } from './processes.ts';
@@ -19,12 +19,12 @@ import { ConfigChanged } from './trusted-config.ts';
 import {
   clientFor,
   type ReadyRun,
-  type Run,
-  type Session,
+  type StoryRun,
+  type RunnerSession,
   SetUpFailed,
   waitingClientFor,
 } from './session.ts';
-import { gone, take, takeAgain, verdictOf, type Wanted } from './take.ts';
+import { gone, take, takeAgain, verdictOf, type StoryFilter } from './take.ts';
 import {
   authorOf,
   FolderGone,
@@ -36,13 +36,13 @@ import {
   worktreeAt,
 } from './worktree.ts';
 
-export interface Setting {
+export interface RunSettings {
   readonly base: Base;
-  readonly config: Config;
+  readonly config: WorkConfig;
 }
 
 /** Reads the current base commit and settings of the repository. */
-export async function settle(session: Session, base: string | undefined): Promise<Setting> {
+export async function settle(session: RunnerSession, base: string | undefined): Promise<RunSettings> {
   const { repository, say } = session;
   // Fail early in a damaged repository. The calls below would only report a missing branch.
   await repository.git(['rev-parse', '--git-dir']);
@@ -58,11 +58,11 @@ export async function settle(session: Session, base: string | undefined): Promis
  * there was no story to acquire. Throws SetUpFailed if this machine is at fault.
  */
 export async function work(
-  session: Session,
+  session: RunnerSession,
   own: OwnEntry,
-  setting: Setting,
-  wanted: Wanted | undefined,
-): Promise<Verdict | undefined> {
+  setting: RunSettings,
+  wanted: StoryFilter | undefined,
+): Promise<RunResult | undefined> {
   const { connection, caller, repository, say } = session;
   const { runId, project, agentName } = own.get();
   // Runs before a story is acquired, so that no story is taken if git fails in the repository.
@@ -88,7 +88,7 @@ export async function work(
         return undefined;
       }
       if (found.kind !== 'held') {
-        const verdict: Verdict =
+        const verdict: RunResult =
           found.kind === 'over'
             ? (own.get().verdict ?? verdictOf(found.execution))
             : lostOrLet(own.get().verdict, found.why);
@@ -123,19 +123,19 @@ export async function work(
 }
 
 async function hold(
-  session: Session,
+  session: RunnerSession,
   own: OwnEntry,
-  { base, config }: Setting,
+  { base, config }: RunSettings,
   acquired: Acquired,
-  { identity, client, author }: Pick<Run, 'identity' | 'client' | 'author'>,
-): Promise<Verdict> {
+  { identity, client, author }: Pick<StoryRun, 'identity' | 'client' | 'author'>,
+): Promise<RunResult> {
   const signals = openSignals(filesOf(own.folder).signals);
   const lease = holdLease(client, acquired, { onSignal: signals.hear });
   const over = new AbortController();
   void watchReachability(session, over.signal);
   void listen(waitingClientFor(session.connection, identity.token, over.signal), lease, over.signal);
   try {
-    const run: Run = { session, own, client, identity, lease, config, author, signals };
+    const run: StoryRun = { session, own, client, identity, lease, config, author, signals };
     const { story } = await client.stories.get({ storyId: lease.execution().targetId });
     session.say.tell(story.key, 'taken', `${story.title} (epoch ${lease.execution().lease?.epoch ?? 0})`, {
       ...{ executionId: lease.executionId, runId: own.get().runId },
@@ -157,7 +157,7 @@ async function hold(
 }
 
 /** Carries out a recorded verdict. Without one, starts the agent first. */
-async function toTheEnd(run: ReadyRun): Promise<Verdict> {
+async function toTheEnd(run: ReadyRun): Promise<RunResult> {
   const before = run.own.get();
   if (before.step === 'running') {
     run.session.say.tell(run.work.key, 'adopted', 'goes on: the runner before this one died');
@@ -192,14 +192,14 @@ const isFolderGone = async ({ worktree }: ReadyRun, error: unknown): Promise<boo
   error instanceof FolderGone ||
   ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await isWhole(worktree)));
 
-const folderGone: Verdict = {
+const folderGone: RunResult = {
   outcome: 'failed',
   failure: 'agent_error',
   summary: 'The agent removed its own folder.',
 };
 
 /** Describes the state of work whose lease this run no longer holds. */
-async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
+async function whatBecame({ client, work, own }: ReadyRun): Promise<RunResult> {
   const found = await client.deliveryExecutions.get({ executionId: work.executionId }).catch(gone);
   if (found === undefined) return { outcome: 'lost', summary: 'its story was deleted' };
   const { execution } = found;
@@ -208,7 +208,7 @@ async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
 }
 
 /** Starts the agent, again if its work fails the checks, until there is a verdict. */
-async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Promise<Verdict> {
+async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Promise<RunResult> {
   const { config, lease, signals, own, session, work } = run;
   let note = firstNote;
   let wasKilled = false;
@@ -270,7 +270,7 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
 }
 
 /** Translates the end of an agent into a verdict. An agent that ended well is still to be checked. */
-async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecked'> {
+async function judge(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'unchecked'> {
   switch (ending.kind) {
     case 'lost':
       return whatBecame(run);
@@ -301,17 +301,17 @@ async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecke
   return { outcome: 'failed', failure, summary: `${trouble}\n${tail}` };
 }
 
-const stopped: Verdict = { outcome: 'canceled', summary: 'It was asked to stop.' };
-const left: Verdict = { outcome: 'release', summary: 'The runner was asked to end.' };
+const stopped: RunResult = { outcome: 'canceled', summary: 'It was asked to stop.' };
+const left: RunResult = { outcome: 'release', summary: 'The runner was asked to end.' };
 
-async function interruption(run: ReadyRun): Promise<Verdict | undefined> {
+async function interruption(run: ReadyRun): Promise<RunResult | undefined> {
   if (run.lease.lost.aborted) return whatBecame(run);
   if (run.signals.stopRequested.aborted) return stopped;
   return run.session.leaving.aborted ? left : undefined;
 }
 
 /** Returns undefined when the question is answered, else the reason why the run stops waiting. */
-async function waitForAnswer(run: ReadyRun): Promise<Verdict | undefined> {
+async function waitForAnswer(run: ReadyRun): Promise<RunResult | undefined> {
   run.session.say.tell(run.work.key, 'waiting', 'waits for an answer');
   while (isQuestionOpen(run.lease)) {
     const heard = await interruption(run);
@@ -322,7 +322,7 @@ async function waitForAnswer(run: ReadyRun): Promise<Verdict | undefined> {
 }
 
 /** Releases the story if the work could not begin. */
-async function abandon({ session, own, lease }: Run, { message }: SetUpFailed): Promise<void> {
+async function abandon({ session, own, lease }: StoryRun, { message }: SetUpFailed): Promise<void> {
   if (!lease.isOver()) await lease.release(`It could not be set up: ${message}`.slice(0, 2_000));
   const { work, here, agentName } = own.get();
   if (!here && work?.gitDir !== undefined) {
@@ -335,7 +335,7 @@ async function abandon({ session, own, lease }: Run, { message }: SetUpFailed): 
 }
 
 /** Removes the folder of a run in which no agent has worked. */
-async function forgetFolder({ repository }: Session, own: OwnEntry): Promise<void> {
+async function forgetFolder({ repository }: RunnerSession, own: OwnEntry): Promise<void> {
   const { work, here, cameFrom } = own.get();
   if (here) {
     if (cameFrom !== undefined) await repository.git.ask(switchBack(cameFrom), { answers: [0, 1, 128] });
@@ -346,7 +346,7 @@ async function forgetFolder({ repository }: Session, own: OwnEntry): Promise<voi
  * Returns the verdict of a run that no longer holds its lease. A run that released or handed over its story
  * keeps its verdict; any other run lost the story.
  */
-const lostOrLet = (verdict: Verdict | undefined, why: string): Verdict =>
+const lostOrLet = (verdict: RunResult | undefined, why: string): RunResult =>
   verdict?.outcome === 'release' || verdict?.outcome === 'handoff'
     ? verdict
     : { outcome: 'lost', summary: why };
@@ -355,7 +355,7 @@ const lostOrLet = (verdict: Verdict | undefined, why: string): Verdict =>
  * Closes a run whose work has ended at the API or belongs to another holder. Saves its files, and pushes
  * nothing to the branch.
  */
-async function closeWithout(session: Session, own: OwnEntry, verdict: Verdict): Promise<Verdict> {
+async function closeWithout(session: RunnerSession, own: OwnEntry, verdict: RunResult): Promise<RunResult> {
   const { work, runId, agentName } = own.get();
   await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });
   if (work?.gitDir === undefined) {

@@ -7,17 +7,17 @@ import {
   type HttpOptions,
   httpTransport,
 } from '@muster/client';
-import { type Connection } from './api-access.ts';
-import { type Config } from './config.ts';
-import { type OwnEntry, type Work } from './journal.ts';
+import { type RunnerConnection } from './api-access.ts';
+import { type WorkConfig } from './config.ts';
+import { type OwnEntry, type StoryWork } from './journal.ts';
 import { type Repository } from './repository.ts';
 import { type RunIdentity } from './identity.ts';
 import { type Say } from './say.ts';
 import { type Siblings } from './take.ts';
 import { type Author, type Worktree } from './worktree.ts';
 
-export interface Session {
-  readonly connection: Connection;
+export interface RunnerSession {
+  readonly connection: RunnerConnection;
   /** The client that calls as the caller. */
   readonly caller: Client;
   readonly repository: Repository;
@@ -31,25 +31,25 @@ export interface Session {
 }
 
 /** A run that holds its story. */
-export interface Run {
-  readonly session: Session;
+export interface StoryRun {
+  readonly session: RunnerSession;
   readonly own: OwnEntry;
   /** The client that calls with the identity of the run. */
   readonly client: Client;
   readonly identity: RunIdentity;
   readonly lease: HeldLease;
-  readonly config: Config;
+  readonly config: WorkConfig;
   readonly author: Author;
   readonly signals: Signals;
 }
 
 /** A run with a folder to work in. */
-export interface ReadyRun extends Run {
-  readonly work: Work;
+export interface ReadyRun extends StoryRun {
+  readonly work: StoryWork;
   readonly worktree: Worktree;
 }
 
-export interface News {
+export interface StoryNews {
   readonly line: string;
   /** True if the news makes the agent's first prompt outdated. */
   readonly changesContext: boolean;
@@ -59,7 +59,7 @@ export interface News {
 export interface Signals {
   readonly stopRequested: AbortSignal;
   /** Returns the news since the last call. Each piece of news is returned once. */
-  take(): News[];
+  take(): StoryNews[];
   /**
    * Waits for the answer to a question that the runner itself asked. The agent does not receive this answer
    * as news.
@@ -76,17 +76,17 @@ const patienceSeconds = 60;
  * Returns the connection for a token. A run that works as the caller uses the caller's login, which renews
  * its token. A run with its own token needs no renewal, because the token lasts as long as the run.
  */
-const wayAs = (connection: Connection, token: string): HttpOptions =>
+const wayAs = (connection: RunnerConnection, token: string): HttpOptions =>
   token === connection.token ? connection : { baseUrl: connection.baseUrl, token };
 
-export const clientFor = (connection: Connection, token: string): Client =>
+export const clientFor = (connection: RunnerConnection, token: string): Client =>
   connect({ ...wayAs(connection, token), forSeconds: patienceSeconds });
 
 /**
  * Creates a client for calls that wait. Such calls stop immediately when the signal aborts, and are not
  * retried.
  */
-export function waitingClientFor(connection: Connection, token: string, signal: AbortSignal): Client {
+export function waitingClientFor(connection: RunnerConnection, token: string, signal: AbortSignal): Client {
   const way = wayAs(connection, token);
   const { fetch = globalThis.fetch } = way;
   return createClient(httpTransport({ ...way, fetch: (url, init) => fetch(url, { ...init, signal }) }));

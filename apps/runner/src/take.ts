@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Acquired, type Client, isRefusal } from '@muster/client';
 import { type Execution } from '@muster/registry';
-import { type Entry, type Verdict } from './journal.ts';
+import { type JournalEntry, type RunResult } from './journal.ts';
 
-export interface Wanted {
+export interface StoryFilter {
   readonly storyId?: string;
   readonly labels?: string[];
   readonly assignedToMe?: boolean;
@@ -41,7 +41,7 @@ export interface TakeSetting {
   readonly client: Client;
   /** The client for calls that wait. It stops when the runner is asked to end. */
   readonly waiting: Client;
-  readonly entry: Entry;
+  readonly entry: JournalEntry;
   readonly siblings: Siblings;
   readonly leaving: AbortSignal;
   readonly onNone: (why: string) => void;
@@ -52,7 +52,7 @@ const longestWaitMillis = 60_000;
 const waitSeconds = 20;
 const pauseMillis = 1_000;
 
-async function takeNext(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
+async function takeNext(setting: TakeSetting, wanted: StoryFilter): Promise<Acquired | undefined> {
   const { client, entry, siblings, leaving, onNone } = setting;
   let told: string | undefined;
   while (!leaving.aborted) {
@@ -90,7 +90,7 @@ async function somethingHappens({ waiting, entry, leaving }: TakeSetting, cursor
 }
 
 /** Acquires the story of a run. Returns undefined if there is no story to acquire. */
-export async function take(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
+export async function take(setting: TakeSetting, wanted: StoryFilter): Promise<Acquired | undefined> {
   if (wanted.storyId === undefined) return takeNext(setting, wanted);
   return setting.client.deliveryExecutions.acquire({
     ...{ targetType: 'story', targetId: wanted.storyId, runId: setting.entry.runId, start: true },
@@ -101,7 +101,7 @@ const held = ['leased', 'waiting_input', 'stalled'] as const;
 const isHeld = ({ state }: Execution): boolean => held.some((one) => one === state);
 
 /** The state in which a run's work is found after its runner died. */
-export type Found =
+export type RecoveredWork =
   | { readonly kind: 'held'; readonly acquired: Acquired }
   /** The execution has ended, by this run or by another caller. */
   | { readonly kind: 'over'; readonly execution: Execution }
@@ -119,7 +119,7 @@ export function gone(error: unknown): undefined {
 }
 
 /** Acquires the story of the run again, but only if the run still holds it. */
-export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
+export async function takeAgain(client: Client, entry: JournalEntry): Promise<RecoveredWork> {
   const { runId, work } = entry;
   const execution = await (
     work === undefined
@@ -155,7 +155,7 @@ export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
   }
 }
 
-async function findHeldBy(client: Client, entry: Entry): Promise<Execution | undefined> {
+async function findHeldBy(client: Client, entry: JournalEntry): Promise<Execution | undefined> {
   const all = client.deliveryExecutions.list.all({
     ...{ projectId: entry.project, state: [...held], limit: 200 },
     ...(entry.holderId !== undefined && { holderId: entry.holderId }),
@@ -165,7 +165,7 @@ async function findHeldBy(client: Client, entry: Entry): Promise<Execution | und
 }
 
 /** Returns the verdict of a run whose work has already ended at the API. */
-export const verdictOf = ({ state, outcome, summary }: Execution): Verdict => ({
+export const verdictOf = ({ state, outcome, summary }: Execution): RunResult => ({
   outcome: 'ended',
   summary: summary ?? `the work is ${outcome ?? state}`,
 });

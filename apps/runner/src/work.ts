@@ -6,13 +6,13 @@ import { type ApiAccess } from './api-access.ts';
 import { clean } from './clean.ts';
 import { GitError } from './git.ts';
 import { NoRunToken } from './identity.ts';
-import { type Entry, openJournal, type Verdict } from './journal.ts';
+import { type JournalEntry, openJournal, type RunResult } from './journal.ts';
 import { chooseAgent, knownAgents } from './known-agents.ts';
 import { findRepository } from './repository.ts';
 import { settle, work } from './run.ts';
 import { openSay } from './say.ts';
 import { takeSecrets } from './secrets.ts';
-import { type Session, SetUpFailed } from './session.ts';
+import { type RunnerSession, SetUpFailed } from './session.ts';
 import { ConfigChanged, trustConfig, trustedDigest } from './trusted-config.ts';
 import { createSiblings } from './take.ts';
 
@@ -139,7 +139,7 @@ function askedFor(
   return { storyId, project: key.toUpperCase(), command };
 }
 
-async function openSession(flags: WorkFlags, api: ApiAccess, leaving: AbortSignal): Promise<Session> {
+async function openSession(flags: WorkFlags, api: ApiAccess, leaving: AbortSignal): Promise<RunnerSession> {
   if (process.platform === 'win32') throw new UsageError('muster work needs Linux, macOS or WSL');
   const { connection, client } = await api.connect(flags);
   takeSecrets();
@@ -176,7 +176,7 @@ function heedSignals(): AbortSignal {
  * Throws UsageError if git's configuration changed since the runner of the entry died. Its agent may have
  * changed it.
  */
-function requireSameConfig({ gitConfig, work: its, project }: Entry): void {
+function requireSameConfig({ gitConfig, work: its, project }: JournalEntry): void {
   if (gitConfig === undefined || gitConfig === trustedDigest()) return;
   throw new UsageError(
     `${its?.key ?? project}: git's configuration changed since its runner died. Look at .git/config and ~/.gitconfig; if the change is yours, undo it, adopt the run, and make it again.`,
@@ -184,16 +184,20 @@ function requireSameConfig({ gitConfig, work: its, project }: Entry): void {
 }
 
 /** Resumes runs that dead runners left. */
-async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefined): Promise<Verdict[]> {
+async function adopt(
+  session: RunnerSession,
+  flags: WorkFlags,
+  asked: Asked | undefined,
+): Promise<RunResult[]> {
   const { repository, connection, say } = session;
-  const isOurs = ({ step, baseUrl, project, work: its }: Entry): boolean =>
+  const isOurs = ({ step, baseUrl, project, work: its }: JournalEntry): boolean =>
     step !== 'kept' &&
     baseUrl === connection.baseUrl &&
     (asked === undefined ||
       (project === asked.project &&
         (asked.storyId === undefined || its?.key === asked.storyId.toUpperCase())));
   const entries = await openJournal(repository.commonDir).adopt(isOurs);
-  const verdicts: Verdict[] = [];
+  const verdicts: RunResult[] = [];
   const failures: unknown[] = [];
   for (const own of entries) {
     const { work: its } = own.get();
@@ -213,9 +217,9 @@ async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefine
   return verdicts;
 }
 
-async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise<Verdict[]> {
+async function workOn(session: RunnerSession, flags: WorkFlags, asked: Asked): Promise<RunResult[]> {
   const { repository, connection, leaving } = session;
-  const verdicts: Verdict[] = [];
+  const verdicts: RunResult[] = [];
   const isOnce = asked.storyId !== undefined || flags.once === true;
   const failed = new AbortController();
   const until = AbortSignal.any([leaving, failed.signal]);
@@ -261,7 +265,7 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
   return verdicts;
 }
 
-const good = new Set<Verdict['outcome']>(['submitted', 'ended', 'handoff']);
+const good = new Set<RunResult['outcome']>(['submitted', 'ended', 'handoff']);
 
 async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAccess): Promise<void> {
   const asked = askedFor(words, flags);

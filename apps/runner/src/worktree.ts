@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { type Git, GitError, namesIn, openGit } from './git.ts';
+import { type GitRunner, GitError, namesIn, openGit } from './git.ts';
 import { commitOf, type Repository } from './repository.ts';
 import { requireTrustedConfig } from './trusted-config.ts';
 
@@ -16,7 +16,7 @@ export interface Worktree {
    * Git with explicit folders. It never searches for the repository, because an agent may have removed the
    * file that names it.
    */
-  readonly git: Git;
+  readonly git: GitRunner;
 }
 
 /** A commit with all files of a worktree. */
@@ -237,7 +237,7 @@ export async function commitRest(
 }
 
 /** Lists the files that differ between two commits. */
-export const changedFiles = async (git: Git, from: string, to: string): Promise<string[]> =>
+export const changedFiles = async (git: GitRunner, from: string, to: string): Promise<string[]> =>
   namesIn(await git(['diff', '--name-only', '-z', '--no-renames', from, to]));
 
 /** Pushes a commit to a ref of the remote. Returns undefined on success, else the problem. */
@@ -261,7 +261,7 @@ export async function push(
 }
 
 /** Lists the folders of a commit that are repositories themselves. A push does not include their contents. */
-const repositoriesIn = async (git: Git, sha: string): Promise<string[]> =>
+const repositoriesIn = async (git: GitRunner, sha: string): Promise<string[]> =>
   repositoriesAmong(await git(['ls-tree', '-r', '-z', sha]));
 
 /**

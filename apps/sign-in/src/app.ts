@@ -7,7 +7,7 @@ import { createSender, type SenderOptions } from '@muster/outbound/sender';
 import { inSignIn, nodeChecks, openNodes } from '@muster/placement';
 import { toApiError } from '@muster/runtime';
 import { type Logger } from 'pino';
-import { type Config } from './config.ts';
+import { type SignInConfig } from './config.ts';
 import { purge } from './data/purge.ts';
 import { addIssuers } from './http/issuers.ts';
 import { addLinks } from './http/links.ts';
@@ -38,7 +38,7 @@ const purgeMillis = 3_600_000;
 const guarded: SenderOptions = { networks: [], seconds: 3 };
 
 export async function createSignIn(
-  config: Config,
+  config: SignInConfig,
   logger: Logger,
   outbound: SenderOptions = guarded,
 ): Promise<SignIn> {

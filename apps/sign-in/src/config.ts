@@ -82,7 +82,7 @@ export const environment = {
   DEMO_ACCOUNT: z.email().optional(),
 };
 
-export type Config = ReturnType<typeof readConfig>;
+export type SignInConfig = ReturnType<typeof readConfig>;
 
 /**
  * Reads the configuration. Throws if e-mails have no destination, if sessions would be unsafe, or if other

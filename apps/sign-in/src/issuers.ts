@@ -5,7 +5,7 @@ import { type Issuer } from '@muster/outbound/issuers';
 import { type Sender } from '@muster/outbound/sender';
 import { providerSecretOwner } from '@muster/organizations';
 import { EmailAddress, isCleanText, MemberName, proofMinutes } from '@muster/registry';
-import { type Provider } from './data/providers.ts';
+import { type SignInProvider } from './data/providers.ts';
 
 /** Data that is stored while a person is at the issuer. */
 export interface IssuerFlow extends IssuerQuestion {
@@ -30,12 +30,12 @@ const longAgo = new Date(0).toISOString();
 
 export interface Issuers {
   /** Returns the URL to send a person to, and the data to store. Throws if the issuer cannot be used. */
-  begin(provider: Provider, ask: Ask): Promise<{ readonly address: string; readonly flow: IssuerFlow }>;
+  begin(provider: SignInProvider, ask: Ask): Promise<{ readonly address: string; readonly flow: IssuerFlow }>;
   /**
    * Validates the issuer's response in the URL `at` and returns its claims. Throws if the response does not
    * match the request.
    */
-  end(provider: Provider, flow: IssuerFlow, at: URL): Promise<Claimed>;
+  end(provider: SignInProvider, flow: IssuerFlow, at: URL): Promise<Claimed>;
 }
 
 export interface Ask {
@@ -56,7 +56,7 @@ export function createIssuers({
 }): Issuers {
   const signIn = createIssuerSignIn(sender);
 
-  const issuerOf = ({ id, issuer, clientId, secret, organizationKey }: Provider): Issuer => {
+  const issuerOf = ({ id, issuer, clientId, secret, organizationKey }: SignInProvider): Issuer => {
     const clientSecret = secret && seals.open(providerSecretOwner(organizationKey, id), secret);
     if (clientSecret === undefined) throw new Error('no SECRETS_KEY of the installation opens its secret');
     return { issuer, clientId, clientSecret };

@@ -17,7 +17,7 @@ export async function launch(): Promise<Browser | undefined> {
   return chromium.launch({ executablePath: program, args: browserFlags() });
 }
 
-export interface Device {
+export interface BrowserDevice {
   readonly page: Page;
   readonly cdp: CDPSession;
   readonly authenticatorId: string;
@@ -26,7 +26,7 @@ export interface Device {
 }
 
 /** Opens a page with a virtual authenticator that stores passkeys. */
-export async function deviceIn(context: BrowserContext): Promise<Device> {
+export async function deviceIn(context: BrowserContext): Promise<BrowserDevice> {
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');

@@ -4,7 +4,7 @@ import { type Company, type Employee } from '@muster/testing/company';
 import { type Browser, type Installation } from './installation.ts';
 
 /** An organization with an identity provider and a domain of its own. */
-export interface Named {
+export interface CompanyWithProvider {
   readonly orgId: string;
   readonly domain: string;
   readonly providerId: string;
@@ -14,7 +14,10 @@ export interface Named {
   employee(claims?: Employee): Promise<{ email: string; subject: string; memberId: string }>;
 }
 
-export async function nameCompany(installation: Installation, company: Company): Promise<Named> {
+export async function nameCompany(
+  installation: Installation,
+  company: Company,
+): Promise<CompanyWithProvider> {
   const { world } = installation;
   const { orgId, ana } = await world.org();
   const domain = `${newId()}.example`;

@@ -19,13 +19,13 @@ import { pino } from 'pino';
 import { createSignIn, type SignIn } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 
-export type Answer = VisitorAnswer;
-export type Headers = VisitorHeaders;
+export type VisitedPage = VisitorAnswer;
+export type VisitedHeaders = VisitorHeaders;
 
 /** A browser with its own cookies. */
 export interface Browser extends Omit<Visitor, 'post'> {
   /** Calls the API as a script of the same origin does. */
-  call(orgId: string, operation: string, params?: object, headers?: Headers): Promise<Answer>;
+  call(orgId: string, operation: string, params?: object, headers?: VisitedHeaders): Promise<VisitedPage>;
   /** Returns the session cookie; throws if there is none. */
   session(): string;
 }

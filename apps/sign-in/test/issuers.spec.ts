@@ -2,14 +2,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useCompany } from '@muster/testing/company';
-import { nameCompany, type Named } from './company.ts';
-import { type Answer, type Browser, type Headers, useInstallation } from './installation.ts';
+import { nameCompany, type CompanyWithProvider } from './company.ts';
+import { type VisitedPage, type Browser, type VisitedHeaders, useInstallation } from './installation.ts';
 
 const installation = useInstallation({}, { host: 'localhost', networks: '127.0.0.0/8:*' });
 const { world } = installation;
 const company = useCompany();
 
-let named: Named;
+let named: CompanyWithProvider;
 beforeEach(async () => {
   named = await nameCompany(installation, company);
 });
@@ -26,12 +26,12 @@ async function begin(browser: Browser, form: Record<string, string> = {}): Promi
   return refresh.slice('0;url='.length);
 }
 /** Opens the URL to which the issuer redirects the browser, with the headers of a cross-site redirect. */
-const comeBack = (browser: Browser, at: string): Promise<Answer> => {
+const comeBack = (browser: Browser, at: string): Promise<VisitedPage> => {
   const { pathname, search } = new URL(at);
-  const headers: Headers = { 'sec-fetch-site': 'cross-site' };
+  const headers: VisitedHeaders = { 'sec-fetch-site': 'cross-site' };
   return browser.open(pathname + search, headers);
 };
-async function signInAt(subject: string, browser = installation.browser()): Promise<Answer> {
+async function signInAt(subject: string, browser = installation.browser()): Promise<VisitedPage> {
   return comeBack(browser, await company.signIn(await begin(browser), subject));
 }
 const isIn = async (browser: Browser): Promise<boolean> =>
@@ -187,7 +187,7 @@ describe('an attack', () => {
     expect((await deletes()).status).toBe(404);
   });
 
-  const refused = async (answer: Answer, browser: Browser): Promise<void> => {
+  const refused = async (answer: VisitedPage, browser: Browser): Promise<void> => {
     expect([403, 410]).toContain(answer.status);
     expect(await isIn(browser)).toBe(false);
   };

@@ -7,7 +7,7 @@ import { useInstallation } from './installation.ts';
 import {
   arrangeConsent,
   callWith,
-  type Client,
+  type OAuthTestClient,
   clientOf,
   connect,
   connecting,
@@ -16,7 +16,7 @@ import {
   openRequest,
   redirectUri,
   register,
-  type Tokens,
+  type OAuthTokens,
 } from './oauth.ts';
 
 const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on' });
@@ -26,7 +26,7 @@ let people: Consenting['people'];
 let browser: Consenting['browser'];
 let form: Consenting['form'];
 let email: string;
-let client: Client;
+let client: OAuthTestClient;
 beforeEach(async () => {
   ({ people, browser, form, email } = await arrangeConsent(installation));
   client = clientOf(installation, await register(installation));
@@ -97,7 +97,7 @@ describe('a code', () => {
     const back = await consentTo(browser, client.authorizeUrl(), form);
     const code = back.get('code') ?? '';
     const { body } = await client.exchange(code);
-    const tokens = body as unknown as Tokens;
+    const tokens = body as unknown as OAuthTokens;
     expect(await identify(tokens.access_token)).toBe(200);
     const again = await client.exchange(code);
     expect([again.status, again.body['error']]).toEqual([400, 'invalid_grant']);

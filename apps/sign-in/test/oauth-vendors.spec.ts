@@ -14,7 +14,7 @@ import { useInstallation } from './installation.ts';
 import {
   arrangeConsent,
   callWith,
-  type Client,
+  type OAuthTestClient,
   clientOf,
   consentedAddress,
   type Consenting,
@@ -62,7 +62,7 @@ function publish(path: string, document: object): string {
  * Runs the complete flow with requests of this form: consent, exchange, a call as an agent, and a refresh.
  */
 async function connects(
-  client: Client,
+  client: OAuthTestClient,
   { redirectUri, resource, ...asked }: { redirectUri: string; resource: string; [more: string]: string },
 ): Promise<void> {
   const address = client.authorizeUrl({ redirect_uri: redirectUri, resource, ...asked });

@@ -5,7 +5,7 @@ import { useInstallation } from './installation.ts';
 import {
   arrangeConsent,
   callWith,
-  type Client,
+  type OAuthTestClient,
   clientOf,
   connect,
   type Consenting,
@@ -20,7 +20,7 @@ const { world } = installation;
 let people: Consenting['people'];
 let browser: Consenting['browser'];
 let form: Consenting['form'];
-let client: Client;
+let client: OAuthTestClient;
 beforeEach(async () => {
   ({ people, browser, form } = await arrangeConsent(installation));
   client = clientOf(installation, await register(installation));

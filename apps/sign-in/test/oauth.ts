@@ -4,16 +4,16 @@ import { newId } from '@muster/driver';
 import { gatewayKeyHeader } from '@muster/http';
 import { type People } from '@muster/testing';
 import { request } from 'undici';
-import { type Answer, type Browser, gatewayKey, type Installation } from './installation.ts';
+import { type VisitedPage, type Browser, gatewayKey, type Installation } from './installation.ts';
 
-export interface Tokens {
+export interface OAuthTokens {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly scope: string;
   readonly expires_in: number;
 }
 
-export interface Reply {
+export interface OAuthReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Record<string, unknown>;
@@ -21,23 +21,23 @@ export interface Reply {
 
 export const redirectUri = 'http://127.0.0.1:4711/callback';
 
-export interface Client {
+export interface OAuthTestClient {
   readonly id: string;
   readonly verifier: string;
   readonly challenge: string;
   /** Returns the authorization URL with changed parameters; undefined omits one. */
   authorizeUrl(over?: Record<string, string | undefined>): string;
   /** Sends a request as a program does. */
-  post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Reply>;
-  exchange(code: string, over?: Record<string, string>): Promise<Reply>;
-  refresh(token: string, over?: Record<string, string>): Promise<Reply>;
+  post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<OAuthReply>;
+  exchange(code: string, over?: Record<string, string>): Promise<OAuthReply>;
+  refresh(token: string, over?: Record<string, string>): Promise<OAuthReply>;
 }
 
-export function clientOf(installation: Installation, id: string): Client {
+export function clientOf(installation: Installation, id: string): OAuthTestClient {
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const resource = `${installation.url()}/api/mcp`;
-  const post: Client['post'] = async (path, form, headers = {}) => {
+  const post: OAuthTestClient['post'] = async (path, form, headers = {}) => {
     const answer = await request(new URL(path, installation.url()), {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
@@ -117,7 +117,7 @@ export async function arrangeConsent(installation: Installation): Promise<Consen
 }
 
 /** Opens an authorization request in a browser, and returns the consent page or the response in its place. */
-export async function openRequest(browser: Browser, address: string): Promise<Answer & { at: string }> {
+export async function openRequest(browser: Browser, address: string): Promise<VisitedPage & { at: string }> {
   const begun = await browser.open(address);
   if (begun.status !== 303 || !begun.location.startsWith('/oauth/consent/')) return { ...begun, at: '' };
   return { ...(await browser.open(begun.location)), at: begun.location };
@@ -152,13 +152,13 @@ export async function consentTo(
 /** Runs the complete flow: consent and token exchange. */
 export async function connect(
   browser: Browser,
-  client: Client,
+  client: OAuthTestClient,
   form: Record<string, string>,
-): Promise<Tokens> {
+): Promise<OAuthTokens> {
   const back = await consentTo(browser, client.authorizeUrl(), form);
   const { status, body } = await client.exchange(back.get('code') ?? '');
   if (status !== 200) throw new Error(`exchanging was answered with ${JSON.stringify(body)}`);
-  return body as unknown as Tokens;
+  return body as unknown as OAuthTokens;
 }
 
 /** Calls the API with a token, with the gateway's headers or others. */
@@ -168,7 +168,7 @@ export async function callWith(
   operation: string,
   params: object = {},
   headers: Record<string, string> = { [gatewayKeyHeader]: gatewayKey },
-): Promise<Reply> {
+): Promise<OAuthReply> {
   const answer = await request(new URL(`/api/${operation.replaceAll('.', '/')}`, installation.url()), {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${token}` },

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type People } from '@muster/testing';
-import { type Answer, type Browser, useInstallation } from './installation.ts';
+import { type VisitedPage, type Browser, useInstallation } from './installation.ts';
 
 const installation = useInstallation({ SIGN_UP: 'open' });
 const { world } = installation;
@@ -205,7 +205,7 @@ describe('an organization of one’s own', () => {
   it('is one, of two that are begun at once', async () => {
     const browser = await installation.signIn(email);
     const first = await world.database.owner.connect();
-    let second: Promise<Answer>;
+    let second: Promise<VisitedPage>;
     try {
       await first.query('begin');
       await first.query(

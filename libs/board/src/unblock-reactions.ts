@@ -4,7 +4,7 @@
  */
 import { type Db, of, sql } from '@muster/driver';
 import { type StoryStatus, subjectOf } from '@muster/registry';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
 import { isFinished } from './rules/workflow.ts';
 
@@ -29,7 +29,7 @@ const lockWaiting = (db: Db, blockerIds: readonly string[]): Promise<unknown> =>
       order by s.id for no key update of s`,
   );
 
-export const unblockReactions: Reaction = async ({ db, domainEvents }) => {
+export const unblockReactions: EventReaction = async ({ db, domainEvents }) => {
   const ended = domainEvents.filter(endsBlocking);
   if (ended.length === 0) return [];
   const ids = ended.map(({ subject }) => subject.id);

@@ -9,7 +9,7 @@ import { handle } from '@muster/runtime';
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
 
 /** A project with the ID of its column for each status. */
-export interface Board {
+export interface TestBoard {
   readonly projectId: string;
   readonly key: string;
   readonly columns: Readonly<Record<(typeof statuses)[number], string>>;
@@ -25,7 +25,7 @@ export async function arrangeBoard(
   { rows }: { rows: (sql: string, ...parameters: unknown[]) => Promise<unknown[]> },
   orgId: string,
   { key = 'WEB', visibility = 'org' }: BoardSetUp = {},
-): Promise<Board> {
+): Promise<TestBoard> {
   const projectId = newId();
   await rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, $3, $4, 'hosted')`,

@@ -1,5 +1,5 @@
 /** The exceptions that a call of the client can throw. */
-import { type ErrorBody, type ErrorCode, type Reason } from '@muster/registry';
+import { type ErrorBody, type ErrorCode, type ErrorReason } from '@muster/registry';
 
 /** The API's error object as an exception. Act on `code` and `reason`, not on the message. */
 export class MusterError extends Error {
@@ -100,5 +100,5 @@ export function errorBodyIn(answer: unknown): ErrorBody | undefined {
 }
 
 /** Returns true if the error is a refusal of a call for this reason, as in `isRefusal(error, 'lease_held')`. */
-export const isRefusal = (error: unknown, reason: Reason): error is MusterError =>
+export const isRefusal = (error: unknown, reason: ErrorReason): error is MusterError =>
   error instanceof MusterError && error.reason === reason;

@@ -7,7 +7,7 @@ export {
   type Acquired,
   type HeldLease,
   holdLease,
-  type Lease,
+  type LeaseHandle,
   type LeaseOptions,
   type LeaseTarget,
   withLease,

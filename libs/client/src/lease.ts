@@ -17,7 +17,7 @@ export interface LeaseOptions {
 }
 
 /** The interface through which a holder uses its lease. Each call through it renews the lease. */
-export interface Lease {
+export interface LeaseHandle {
   readonly executionId: string;
   readonly leaseToken: string;
   /** True if there is earlier work. Continue from `execution().checkpoint`. */
@@ -62,7 +62,7 @@ export type Acquired = Pick<
 >;
 
 /** A lease that is renewed until its work ends it, another caller gets it, or `putDown` is called. */
-export interface HeldLease extends Lease {
+export interface HeldLease extends LeaseHandle {
   /** Returns true if this holder ended or lost the lease. */
   readonly isOver: () => boolean;
   /** Stops renewing the lease without releasing it. Other callers can claim it after it expires. */
@@ -154,7 +154,7 @@ export function holdLease(
 export async function withLease<Result>(
   client: Client,
   target: LeaseTarget,
-  work: (lease: Lease) => Promise<Result>,
+  work: (lease: LeaseHandle) => Promise<Result>,
   options: LeaseOptions = {},
 ): Promise<Result> {
   const lease = holdLease(client, await client.deliveryExecutions.acquire(target), options);

@@ -9,7 +9,7 @@ import { locks } from './operations/locks/handlers.ts';
 import { deliveryGroups } from './operations/deliveryGroups/handlers.ts';
 
 export { abandonedAfterDays, endAbandonedRuns } from './data/ending-runs.ts';
-export { type Noted, noteExpiries, type Unit } from './data/expiries.ts';
+export { type ExpiryResult, noteExpiries, type LeasedUnit } from './data/expiries.ts';
 export { executionReactions } from './reactions.ts';
 export { reworkReactions } from './rework-reactions.ts';
 export { runReactions } from './run-reactions.ts';

@@ -5,7 +5,7 @@
  */
 import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { type Actor, type Subject } from '@muster/registry';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent, hasRepositoryLinkedTo, targetsOf } from '@muster/tenancy';
 import { noHolder } from './data/leases.ts';
 import { storiesOfExecution } from './data/targets.ts';
@@ -178,7 +178,7 @@ const freeLeaseOf = (storyId: string) =>
   sql`update leases set ${noHolder}
      where ${of()} and unit_type = 'story' and unit_id = ${storyId} and /*guard: a canceled story frees its lease*/state = 'held'/*end*/`;
 
-export const executionReactions: Reaction = async ({ db, actor, domainEvents }) => {
+export const executionReactions: EventReaction = async ({ db, actor, domainEvents }) => {
   const onStories = domainEvents.filter(({ subject }) => subject.type === 'story');
   const signals = domainEvents.filter(
     ({ kind, subject: { type } }) =>

@@ -4,7 +4,7 @@
  */
 import { type Db, of, sql } from '@muster/driver';
 import { type Actor } from '@muster/registry';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent, targetsOf } from '@muster/tenancy';
 import { type ExecutionRow } from './data/executions.ts';
 import { isoIn } from './data/leases.ts';
@@ -71,7 +71,7 @@ const withdrawing: ReadonlySet<string> = new Set(['review.decided', 'review.retr
 /** The events after which a verdict may be about an older spec or other code. */
 const outdating: ReadonlySet<string> = new Set(['spec.updated', 'spec.restored', 'story.gitMetaUpdated']);
 
-export const reworkReactions: Reaction = async ({ db, actor, domainEvents }) => {
+export const reworkReactions: EventReaction = async ({ db, actor, domainEvents }) => {
   const more: DomainEvent[] = [];
   for (const domainEvent of domainEvents.filter(({ subject }) => subject.type === 'story')) {
     const { kind, subject, data } = domainEvent;

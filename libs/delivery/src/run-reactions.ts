@@ -3,7 +3,7 @@
  * the work; a completion ends the run that held it.
  */
 import { Outcome } from '@muster/registry';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
 import { endRunOf, endRunsOnStories, endTakenRun, tieRun } from './data/ending-runs.ts';
 import { outcomeMakes } from './rules/run-states.ts';
@@ -15,7 +15,7 @@ const endsItsStory = ({ kind, subject, data }: DomainEvent): boolean =>
 /**
  * Runs before the executions' reactions, because the rows of a deleted story no longer show who worked on it.
  */
-export const runReactions: Reaction = async ({ db, actor, domainEvents }) => {
+export const runReactions: EventReaction = async ({ db, actor, domainEvents }) => {
   for (const { kind, data } of domainEvents) {
     const { executionId } = data;
     if (kind === 'execution.acquired') db.later(tieRun(executionId, actor));

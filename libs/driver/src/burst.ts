@@ -39,7 +39,7 @@ interface Prepared {
 }
 
 /** The part of pg's Connection that a submittable writes to. */
-export interface Wire {
+export interface WritableConnection {
   readonly stream: { write(bytes: Buffer): unknown };
 }
 
@@ -129,7 +129,7 @@ export class Burst implements Submittable {
    * Returns true if this connection has prepared and described every statement. Then the failure of an earlier burst
    * cannot leave one of them unprepared.
    */
-  isKnownTo(wire: Wire): boolean {
+  isKnownTo(wire: WritableConnection): boolean {
     const { prepared, doubtful } = memoryOf(wire);
     return (
       doubtful.length === 0 &&
@@ -141,7 +141,7 @@ export class Burst implements Submittable {
   }
 
   /** Serializes the burst. A caller that writes messages ahead must write all bursts in the order of their answers. */
-  messages(wire: Wire): Buffer[] {
+  messages(wire: WritableConnection): Buffer[] {
     this.isWritten = true;
     const memory = (this.memory = memoryOf(wire));
     if (memory.prepared.size > mostPrepared) {
@@ -156,7 +156,7 @@ export class Burst implements Submittable {
 
   submit(connection: unknown): void {
     if (this.isWritten) return;
-    const wire = connection as Wire;
+    const wire = connection as WritableConnection;
     // Write one buffer with one system call: a call per message costs more than the statements.
     wire.stream.write(Buffer.concat(this.messages(wire)));
   }

@@ -15,7 +15,7 @@ import {
   type Carrier,
   type Statement,
   type StatementResult,
-  type Wire,
+  type WritableConnection,
 } from './burst.ts';
 import { checkOut, type Pool } from './pool.ts';
 
@@ -36,7 +36,7 @@ interface Read {
 /** A checked-out connection that reads share while it has unanswered bursts. */
 class SharedConnection implements Carrier {
   private readonly client: PoolClient;
-  private readonly wire: Wire;
+  private readonly wire: WritableConnection;
   private readonly onChange: (connection: SharedConnection) => void;
   /** The unanswered reads, in the order in which Postgres answers them. */
   private reads: Read[] = [];
@@ -52,7 +52,7 @@ class SharedConnection implements Carrier {
 
   constructor(client: PoolClient, onChange: (connection: SharedConnection) => void) {
     this.client = client;
-    this.wire = (client as PoolClient & { readonly connection: Wire }).connection;
+    this.wire = (client as PoolClient & { readonly connection: WritableConnection }).connection;
     this.onChange = onChange;
     client.once('end', this.onEnd);
   }

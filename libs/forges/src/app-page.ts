@@ -29,7 +29,7 @@ export type AppPage =
   /** The connection already has other credentials. */
   | { readonly state: 'taken' };
 
-export interface Ticket {
+export interface AppTicket {
   readonly connectionId: string;
   readonly ticket: string;
 }
@@ -41,7 +41,7 @@ export interface Ticket {
 async function enter(
   pool: Pool,
   { seals }: ForgesSetUp,
-  { connectionId, ticket }: Ticket,
+  { connectionId, ticket }: AppTicket,
 ): Promise<ForgeDoor> {
   const door = isUuid(connectionId) ? await findForgeDoor(pool, connectionId) : undefined;
   if (door?.kind !== 'github') throw notFound();
@@ -61,7 +61,7 @@ const failureOf = ({ last_error: error }: ConnectionRow): string | null =>
 export async function readAppPage(
   pool: Pool,
   setUp: ForgesSetUp,
-  { organization, ...asked }: Ticket & { readonly organization?: string | undefined },
+  { organization, ...asked }: AppTicket & { readonly organization?: string | undefined },
 ): Promise<AppPage> {
   const { orgId } = await enter(pool, setUp, asked);
   const { connectionId, ticket } = asked;
@@ -90,7 +90,7 @@ export async function readAppPage(
 export async function takeAppCode(
   pool: Pool,
   setUp: ForgesSetUp,
-  { code, ...ticket }: Ticket & { readonly code: string },
+  { code, ...ticket }: AppTicket & { readonly code: string },
 ): Promise<void> {
   const { orgId, organizationKey } = await enter(pool, setUp, ticket);
   const { connectionId } = ticket;

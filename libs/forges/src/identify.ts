@@ -11,7 +11,7 @@ import { noteNames } from './data/repositories.ts';
 import { readProject } from './rules/gitlab.ts';
 import { readRepository } from './rules/pull-requests.ts';
 import { askAboutPull, understood } from './reconcile.ts';
-import { type ForgeCalls, notingFailure, openCredentials, type Sending } from './statuses.ts';
+import { type ForgeCalls, notingFailure, openCredentials, type SendStatus } from './statuses.ts';
 
 interface Job {
   readonly db: PlainDb;
@@ -28,7 +28,7 @@ async function identifyRepository(
   calls: ForgeCalls,
   { db, orgId }: Job,
   repositoryId: string,
-): Promise<Sending | undefined> {
+): Promise<SendStatus | undefined> {
   const link = await findUnidentified(db, repositoryId);
   if (link === undefined) return undefined;
   const { connectionId, kind, baseUrl, quietUntil } = link;
@@ -58,7 +58,7 @@ export const askForge = (
   calls: ForgeCalls,
   job: Job,
   about: { readonly executionId: string } | { readonly repositoryId: string },
-): Promise<Sending | undefined> =>
+): Promise<SendStatus | undefined> =>
   'executionId' in about
     ? askAboutPull(calls, job, about.executionId)
     : identifyRepository(calls, job, about.repositoryId);

@@ -20,7 +20,7 @@ import {
 } from './data/connections.ts';
 import { callAnew } from './data/statuses.ts';
 import { sealedCredentials } from './operations/set-up.ts';
-import { type ForgeCalls, notingFailure, type Sending } from './statuses.ts';
+import { type ForgeCalls, notingFailure, type SendStatus } from './statuses.ts';
 import { forgeActor } from './translate.ts';
 
 const App = z.object({
@@ -59,7 +59,7 @@ export async function makeApp(
   calls: ForgeCalls,
   { db, orgId }: Job,
   { connectionId, code: sealed }: MadeApp,
-): Promise<Sending | undefined> {
+): Promise<SendStatus | undefined> {
   const { seals, environment } = calls;
   const { kind, base_url: baseUrl, ...before } = await connections.get(db, connectionId);
   if (before.deleted_at !== null || before.credentials_kind !== null) return undefined;

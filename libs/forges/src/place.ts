@@ -6,13 +6,13 @@ import { type PlainDb } from '@muster/driver';
 import { ApiError, canonicalPullUrl, type ForgeOutcome, inside, type Trust } from '@muster/registry';
 import { type PerformAsSystem } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
-import { type Candidate, findCandidates } from './data/find-execution.ts';
+import { type ExecutionCandidate, findCandidates } from './data/find-execution.ts';
 import { parkFact } from './data/parked.ts';
 import { findChecked, headOfPull, insertCheck, notePull } from './data/pulls.ts';
 import { addressesOfProject, type LinkedRepository } from './data/repositories.ts';
 import { hidesReviewers } from './rules/asked-reviews.ts';
 import { verdictOf } from './rules/checks.ts';
-import { type Check, type Fact, factKey } from './rules/fact.ts';
+import { type CommitCheck, type DeliveryFact, factKey } from './rules/fact.ts';
 import { waitingKeys } from './rules/keys.ts';
 import { isReplacement, matchesOf } from './rules/match.ts';
 
@@ -42,8 +42,8 @@ const outcomeOf = (
  * The kinds of facts that may link a pull request if only a story's key matches. Such a match has no other
  * effect.
  */
-const linking: ReadonlySet<Fact['kind']> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
-const ofHead: ReadonlySet<Fact['kind']> = new Set(['branch_pushed', ...linking]);
+const linking: ReadonlySet<DeliveryFact['kind']> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
+const ofHead: ReadonlySet<DeliveryFact['kind']> = new Set(['branch_pushed', ...linking]);
 
 const canonicalUrl = (repository: LinkedRepository, url: string): string =>
   canonicalPullUrl([repository], url, null) ?? url;
@@ -57,7 +57,7 @@ async function record(
   { perform, repository, trust, receivedAt }: Placing,
   executionId: string,
   observation: {
-    readonly kind: Fact['kind'];
+    readonly kind: DeliveryFact['kind'];
     readonly at: string;
     readonly dedupeKey: string;
     readonly ref?: string | null;
@@ -107,7 +107,7 @@ const isArchived = (error: unknown): boolean =>
  */
 async function tellDoubt(
   { perform, repository: { projectId } }: Placing,
-  { kind, branch: ref, number, url }: Fact,
+  { kind, branch: ref, number, url }: DeliveryFact,
   executionIds: string[],
 ): Promise<void> {
   const params = { projectId, executionIds, fact: { kind, ref, number, url } };
@@ -117,7 +117,7 @@ async function tellDoubt(
 }
 
 /** Records a fact at the execution that it concerns, or parks it. */
-export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutcome[]> {
+export async function placeFact(placing: Placing, said: DeliveryFact): Promise<ForgeOutcome[]> {
   const { db, repository, trust } = placing;
   const fact = said.url === null ? said : { ...said, url: canonicalUrl(repository, said.url) };
   const { kind } = fact;
@@ -150,7 +150,11 @@ export async function placeFact(placing: Placing, said: Fact): Promise<ForgeOutc
 }
 
 /** Records a fact at one execution. */
-async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promise<ForgeOutcome> {
+async function recordFact(
+  placing: Placing,
+  match: ExecutionCandidate,
+  fact: DeliveryFact,
+): Promise<ForgeOutcome> {
   const { db, repository } = placing;
   const { branch: ref, sha, before, reviewer, number, url, at, kind } = fact;
   const isLink = match.way === 'storyKey';
@@ -194,7 +198,7 @@ async function recordFact(placing: Placing, match: Candidate, fact: Fact): Promi
  * that no delivery reported.
  */
 const mayLackReviews = (
-  { seen }: Candidate,
+  { seen }: ExecutionCandidate,
   { id, kind }: LinkedRepository,
   number: number | null,
 ): boolean =>
@@ -204,7 +208,7 @@ const mayLackReviews = (
  * Returns true if two heads have the same time and the forge did not report their order. A poll of the forge
  * can decide.
  */
-const isTie = ({ seen }: Candidate, { kind, sha, before, at }: Fact): boolean =>
+const isTie = ({ seen }: ExecutionCandidate, { kind, sha, before, at }: DeliveryFact): boolean =>
   ofHead.has(kind) &&
   seen !== null &&
   seen.headAt !== null &&
@@ -231,7 +235,7 @@ async function recordChecks(placing: Placing, sha: string): Promise<ForgeOutcome
 }
 
 /** Stores a check report. If it decides the checks of a head, the result is recorded. */
-export async function placeCheck(placing: Placing, check: Check): Promise<ForgeOutcome[]> {
+export async function placeCheck(placing: Placing, check: CommitCheck): Promise<ForgeOutcome[]> {
   const { db, repository, trust } = placing;
   const { trialOf } = check;
   const head = trialOf === undefined ? undefined : await headOfPull(db, repository.id, trialOf);

@@ -4,7 +4,7 @@
  */
 import { type Query } from '@muster/driver';
 import { type EventData } from '@muster/registry';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { type DomainEvent } from '@muster/tenancy';
 import { askForReplay } from './data/parked.ts';
 import { askForIds } from './data/quiet-pulls.ts';
@@ -49,6 +49,6 @@ function* askedBy(domainEvent: DomainEvent): Generator<Query<unknown>> {
   if (shaking.has(kind)) yield askForLook(subject.projectId);
 }
 
-export const forgeReactions: Reaction = async ({ db, domainEvents }) => {
+export const forgeReactions: EventReaction = async ({ db, domainEvents }) => {
   for (const domainEvent of domainEvents) for (const query of askedBy(domainEvent)) db.later(query);
 };

@@ -22,10 +22,10 @@ import {
   reviewsPath,
 } from './rules/asked-reviews.ts';
 import { isSuiteOf } from './rules/check-names.ts';
-import { type Check, type NamedRepository } from './rules/fact.ts';
+import { type CommitCheck, type NamedRepository } from './rules/fact.ts';
 import { header } from './rules/signatures.ts';
 import { read } from './rules/translations.ts';
-import { type ForgeCalls, notingFailure, openCredentials, type Sending } from './statuses.ts';
+import { type ForgeCalls, notingFailure, openCredentials, type SendStatus } from './statuses.ts';
 
 /** Requests a poll of each pull request without recent deliveries, in its own organization. */
 export async function reconcile(pool: Pool, signal: AbortSignal): Promise<void> {
@@ -60,7 +60,7 @@ export function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown
 /** A check report, and the delivery that contains it. */
 interface ToldChecks extends CheckDelivery {
   readonly url: string;
-  readonly checks: readonly Check[];
+  readonly checks: readonly CommitCheck[];
 }
 
 /**
@@ -77,7 +77,7 @@ const mostPages = 10;
 const hasMore = ({ headers }: ForgeAnswer): boolean =>
   /;\s*rel="?next"?/i.test(header(headers, 'link') ?? '');
 
-const has = ({ checks }: ToldChecks, state: Check['state']): boolean =>
+const has = ({ checks }: ToldChecks, state: CommitCheck['state']): boolean =>
   checks.some((check) => check.state === state);
 
 /**
@@ -163,7 +163,7 @@ export async function askAboutPull(
   calls: ForgeCalls,
   { db, orgId }: { readonly db: PlainDb; readonly orgId: string },
   executionId: string,
-): Promise<Sending | undefined> {
+): Promise<SendStatus | undefined> {
   const pull = await findAskedPull(db, executionId);
   if (pull === undefined) return undefined;
   const { quietUntil, connectionId, appId, kind, number, externalId, fullName, defaultBranch } = pull;

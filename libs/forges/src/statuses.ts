@@ -6,7 +6,7 @@
 import { type PlainDb, type Pool } from '@muster/driver';
 import { type Seals } from '@muster/outbound';
 import { ApiError, type ForgeFailure, inside } from '@muster/registry';
-import { asSystem, type Environment, type PerformAsSystem } from '@muster/runtime';
+import { asSystem, type HandlerEnvironment, type PerformAsSystem } from '@muster/runtime';
 import { inOrganizationAsSystem, systemFacts } from '@muster/tenancy';
 import { statusRequest } from './calls/api.ts';
 import { type Authorize, createAuthorize } from './calls/authorize.ts';
@@ -26,7 +26,7 @@ import {
   type WorkAtHead,
 } from './data/statuses.ts';
 import { forgeActor } from './translate.ts';
-import { type Standing, standingOf, type StoryStanding, type WorkStanding } from './rules/standing.ts';
+import { type CommitStatus, standingOf, type StoryStanding, type WorkStanding } from './rules/standing.ts';
 
 /** The fields of a story that its link needs. */
 export interface LinkedStory {
@@ -38,7 +38,7 @@ export interface LinkedStory {
 /** The dependencies of calls to forges. */
 export interface ForgeCalls {
   readonly pool: Pool;
-  readonly environment: Environment;
+  readonly environment: HandlerEnvironment;
   readonly seals: Seals;
   readonly ask: AskForge;
   readonly authorize: Authorize;
@@ -55,9 +55,9 @@ export const createForgeCalls = (options: Omit<ForgeCalls, 'authorize'>): ForgeC
  * The part of a job that runs after the job's transaction. It returns a function that runs in another
  * transaction.
  */
-export type Sending = () => Promise<((db: PlainDb) => Promise<void>) | undefined>;
+export type SendStatus = () => Promise<((db: PlainDb) => Promise<void>) | undefined>;
 
-export interface Job {
+export interface StatusJob {
   readonly db: PlainDb;
   readonly orgId: string;
   readonly rowId: string;
@@ -88,7 +88,7 @@ async function storyStanding(
 
 interface Present {
   readonly callee: Callee;
-  readonly standing: Standing;
+  readonly standing: CommitStatus;
   readonly story: LinkedStory | undefined;
 }
 
@@ -98,7 +98,7 @@ interface Present {
  */
 async function presentOf(
   { environment }: ForgeCalls,
-  { db, orgId }: Omit<Job, 'rowId'>,
+  { db, orgId }: Omit<StatusJob, 'rowId'>,
   head: Head,
 ): Promise<Present | undefined> {
   const found = await readHead(db, head);
@@ -121,7 +121,7 @@ async function presentOf(
   return { callee, standing: standingOf(standings, head.sha), story };
 }
 
-const isSame = (one: Standing, other: { state: string | null; description: string | null }): boolean =>
+const isSame = (one: CommitStatus, other: { state: string | null; description: string | null }): boolean =>
   one.state === other.state && one.description === other.description;
 
 /** Returns true if GitLab refused the status because it is unchanged. */
@@ -162,7 +162,11 @@ export const openCredentials = (
  * Sends the current status of a head. It sends nothing if the status is unchanged, or if another job holds
  * the head, because that job checks the state again.
  */
-export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promise<Sending | undefined> {
+export async function sendStatus(
+  calls: ForgeCalls,
+  job: StatusJob,
+  head: Head,
+): Promise<SendStatus | undefined> {
   const { db, orgId, rowId } = job;
   const before = await holdHead(db, head, rowId);
   if (before === undefined) return undefined;
@@ -213,7 +217,7 @@ export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promi
 }
 
 /** Requests a status for each head of the organization whose status differs from the last sent one. */
-export async function lookAtHeads(calls: ForgeCalls, work: Omit<Job, 'rowId'>): Promise<void> {
+export async function lookAtHeads(calls: ForgeCalls, work: Omit<StatusJob, 'rowId'>): Promise<void> {
   for (const { state, description, ...head } of await openHeads(work.db)) {
     const present = await presentOf(calls, work, head);
     if (present !== undefined && !isSame(present.standing, { state, description }))

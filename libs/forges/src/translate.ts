@@ -9,7 +9,7 @@ import {
   type ForgeOutcome,
   parseUntrustedJson,
 } from '@muster/registry';
-import { asSystem, type Environment } from '@muster/runtime';
+import { asSystem, type HandlerEnvironment } from '@muster/runtime';
 import { type DomainEvent, systemFacts } from '@muster/tenancy';
 import { z } from 'zod';
 import { aboutConnection, getConnection, noteReadable, noteUnreadable } from './data/connections.ts';
@@ -21,14 +21,14 @@ import { type LinkedRepository, lockLinked, lockLinkedOfProject, noteNames } fro
 import { revertedWork } from './data/reverted.ts';
 import { placeCheck, placeFact } from './place.ts';
 import { isSuiteOf } from './rules/check-names.ts';
-import { Fact, type Reading, type Revert } from './rules/fact.ts';
+import { DeliveryFact, type DeliveryContent, type Revert } from './rules/fact.ts';
 import { isRead, read } from './rules/translations.ts';
 
 export interface ForgeWork {
   readonly db: PlainDb;
   readonly orgId: string;
   /** The handlers of operations, and the reactions to events. */
-  readonly environment: Environment;
+  readonly environment: HandlerEnvironment;
 }
 
 /** Returns the actor of forge events: the system, with the forge's display name. */
@@ -45,7 +45,11 @@ const ignoredFor = (reason: string): ForgeOutcome => ({
 const clean = (_key: string, value: unknown): unknown =>
   typeof value === 'string' && !isCleanText(value) ? value.replaceAll('\0', '').toWellFormed() : value;
 
-function readSafely(kind: ForgeKind, event: string, payload: string): Reading | { readonly failed: string } {
+function readSafely(
+  kind: ForgeKind,
+  event: string,
+  payload: string,
+): DeliveryContent | { readonly failed: string } {
   try {
     return read(kind, event, parseUntrustedJson(payload, clean));
   } catch (error) {
@@ -153,7 +157,7 @@ export async function translateDelivery(
 }
 
 /** Returns the reverts by merged pull requests and by pushed commits. */
-const revertsOf = ({ facts, revert }: Exclude<Reading, { ignored: string }>): Revert[] => [
+const revertsOf = ({ facts, revert }: Exclude<DeliveryContent, { ignored: string }>): Revert[] => [
   ...facts.flatMap(({ kind, reverts = [], ...fact }) =>
     kind === 'pr_merged' && reverts.length > 0 ? { ...fact, reverts } : [],
   ),
@@ -199,7 +203,7 @@ export async function replayFacts({ db, orgId, environment }: ForgeWork, executi
         const receivedAt = new Date().toISOString();
         const placed = await placeFact(
           { db, perform, repository, trust, receivedAt, isAnswer: false },
-          Fact.parse(fact),
+          DeliveryFact.parse(fact),
         );
         if (placed.some(({ result }) => settled.has(result))) done.push(id);
       }

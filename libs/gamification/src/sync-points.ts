@@ -5,7 +5,7 @@ import { outboxRow } from '@muster/tenancy';
 import { findAssignees, listResets, listStanding, listUncounted, setEntries } from './data/ledger.ts';
 import { lockState, setCounted, setIdle } from './data/state.ts';
 import { addToSums, deleteOldScores } from './data/sums.ts';
-import { type Counted, countPoints, type Known } from './rules/ledger.ts';
+import { type Counted, countPoints, type LedgerContext } from './rules/ledger.ts';
 import { judge, type Occurrence } from './rules/points.ts';
 import { sumChanges } from './rules/sums.ts';
 
@@ -57,7 +57,11 @@ export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
 }
 
 /** Counts the points of these entries, and reads the facts needed for that. */
-async function count(db: Db, occurrences: readonly Occurrence[], resets: Known['resets']): Promise<Counted> {
+async function count(
+  db: Db,
+  occurrences: readonly Occurrence[],
+  resets: LedgerContext['resets'],
+): Promise<Counted> {
   const judged = occurrences.flatMap((occurrence) =>
     judge(occurrence).map((verdict) => ({ occurrence, verdict })),
   );

@@ -16,7 +16,7 @@ interface Player extends Person {
   readonly gamification: { readonly profile: () => Promise<{ profile: { points: number } }> };
 }
 
-export interface Entry {
+export interface ActivityEntry {
   readonly kind: EventKind;
   readonly by: Person;
   readonly storyId?: string;
@@ -27,7 +27,7 @@ export interface Entry {
 }
 
 /** Writes activity entries in order, as operations do. */
-export async function happen(world: World, orgId: string, ...entries: Entry[]): Promise<void> {
+export async function happen(world: World, orgId: string, ...entries: ActivityEntry[]): Promise<void> {
   const rows = entries.map(
     ({ kind, by, storyId = newId(), projectId = null, data = {}, at = 'now()' }, index) => ({
       ord: index + 1,
@@ -58,14 +58,20 @@ export async function happen(world: World, orgId: string, ...entries: Entry[]): 
   );
 }
 
-const moved = (by: Person, storyId: string, from: string, to: string, more: Partial<Entry> = {}): Entry => ({
+const moved = (
+  by: Person,
+  storyId: string,
+  from: string,
+  to: string,
+  more: Partial<ActivityEntry> = {},
+): ActivityEntry => ({
   kind: 'story.statusChanged',
   by,
   storyId,
   data: { from, to, columnId: null },
   ...more,
 });
-export const done = (by: Person, storyId = newId(), more: Partial<Entry> = {}) =>
+export const done = (by: Person, storyId = newId(), more: Partial<ActivityEntry> = {}) =>
   moved(by, storyId, 'in_review', 'done', more);
 export const reopened = (by: Person, storyId: string) => moved(by, storyId, 'done', 'ready');
 export const assigned = (
@@ -73,7 +79,7 @@ export const assigned = (
   storyId: string,
   memberId: string | null,
   agentId: string | null = null,
-): Entry => ({
+): ActivityEntry => ({
   kind: 'assignment.changed',
   by,
   storyId,

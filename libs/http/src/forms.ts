@@ -7,18 +7,18 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { cookieOf, requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 
 /** The fields of a form or of an address's query, one value each. */
-export type Form = Readonly<Record<string, string>>;
+export type FormFields = Readonly<Record<string, string>>;
 
 /**
  * Keeps the fields with a single text value. A program may send JSON that no form produces, or a name twice.
  */
-const textsOf = (fields: unknown): Form =>
+const textsOf = (fields: unknown): FormFields =>
   Object.fromEntries(
     Object.entries(fields ?? {}).filter((field): field is [string, string] => typeof field[1] === 'string'),
   );
 
-export const formOf = ({ body }: FastifyRequest): Form => textsOf(body);
-export const queryOf = ({ query }: FastifyRequest): Form => textsOf(query);
+export const formOf = ({ body }: FastifyRequest): FormFields => textsOf(body);
+export const queryOf = ({ query }: FastifyRequest): FormFields => textsOf(query);
 
 const mostFormBytes = 16 * 1024;
 

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from './config.ts';
 import { type Saturation } from './places.ts';
 
-export interface Check {
+export interface HealthCheck {
   readonly name: string;
   /**
    * True if the service is not ready without this dependency. Without a dependency that is not needed, the
@@ -29,14 +29,14 @@ const boundMillis = 500;
 const rememberMillis = 1_000;
 
 type State = 'ok' | 'away' | 'full';
-export interface Readiness {
+export interface HealthReport {
   readonly status: 'ready' | 'degraded' | 'not_ready';
   readonly checks: Record<string, State>;
 }
 
 /** Returns the problem that the check returned or threw. */
 async function faultOf(
-  check: Check,
+  check: HealthCheck,
 ): Promise<{ readonly why: string } | { readonly err: unknown } | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const bound = new Promise<string>((resolve) => {
@@ -62,7 +62,7 @@ const startBoundMillis = 5_000;
  * Throws a ConfigError that names the dependencies with which the service can never work. An unavailable
  * dependency passes, since it may be suitable.
  */
-export async function refuseFaultsForGood(checks: readonly Check[]): Promise<void> {
+export async function refuseFaultsForGood(checks: readonly HealthCheck[]): Promise<void> {
   const faults = await Promise.all(
     checks.map(async ({ faultForGood }) => {
       const bound = new AbortController();
@@ -95,7 +95,7 @@ interface Condition {
  * balancer, the other processes would have to answer more. A process in which no request makes progress is
  * not ready.
  */
-function withPlaces(known: Readiness, saturation: Saturation): Readiness {
+function withPlaces(known: HealthReport, saturation: Saturation): HealthReport {
   if (saturation === 'none') return known;
   const status = saturation === 'stuck' ? 'not_ready' : known.status === 'ready' ? 'degraded' : known.status;
   return { status, checks: { ...known.checks, places: 'full' } };
@@ -104,17 +104,17 @@ function withPlaces(known: Readiness, saturation: Saturation): Readiness {
 /** Adds /livez and /readyz. Returns the function that checks the readiness. */
 export function addHealth(
   app: FastifyInstance,
-  checks: readonly Check[],
+  checks: readonly HealthCheck[],
   { logger, isDraining, saturation }: Condition,
-): () => Promise<Readiness> {
-  let last: { readonly readiness: Promise<Readiness>; readonly until: number } | undefined;
+): () => Promise<HealthReport> {
+  let last: { readonly readiness: Promise<HealthReport>; readonly until: number } | undefined;
 
   const before = new Map<string, boolean>();
   /**
    * Logs a changed state. During the start, a missing dependency is not a warning, since the service may be
    * checked before all dependencies run.
    */
-  const note = ({ name, needed }: Check, fault: Awaited<ReturnType<typeof faultOf>>): void => {
+  const note = ({ name, needed }: HealthCheck, fault: Awaited<ReturnType<typeof faultOf>>): void => {
     const wasThere = before.get(name);
     before.set(name, fault === undefined);
     if (fault !== undefined && wasThere !== false)
@@ -126,7 +126,7 @@ export function addHealth(
       logger.info({ dependency: name }, 'what the service stands on is there again');
   };
 
-  const look = async (): Promise<Readiness> => {
+  const look = async (): Promise<HealthReport> => {
     const states = await Promise.all(
       checks.map(async (check) => {
         const fault = await faultOf(check);
@@ -145,7 +145,7 @@ export function addHealth(
     };
   };
 
-  const readiness = (): Promise<Readiness> => {
+  const readiness = (): Promise<HealthReport> => {
     // A monotonic clock.
     if (last === undefined || last.until < performance.now())
       last = { readiness: look(), until: performance.now() + rememberMillis };

@@ -21,7 +21,7 @@ export { durationMillis, elapsedMillis } from './elapsed.ts';
 export {
   type Cookies,
   cookiesOf,
-  type Form,
+  type FormFields,
   formOf,
   fromOwnPage,
   pathWithin,
@@ -29,7 +29,7 @@ export {
   takeForms,
 } from './forms.ts';
 export { createGatewayCheck, gatewayKeyHeader } from './gateway-key.ts';
-export { type Check } from './health.ts';
+export { type HealthCheck } from './health.ts';
 export { Html, html } from './html.ts';
 export {
   rateLimitField,
@@ -44,7 +44,7 @@ export { type Quota, type Rate, rateVariable } from './limits/rate.ts';
 export { createSharedStore } from './limits/shared.ts';
 export { type Cost, type Store } from './limits/store.ts';
 export { createLogger } from './logging.ts';
-export { type Count, createMetrics, type Figure, type Metrics } from './metrics.ts';
+export { type CountOutcome, createMetrics, type Figure, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
 export { userAgentOf } from './user-agent.ts';
 export { createNarrowFrame, createPageFrame, type FramedPage, type RenderedPage } from './page.ts';

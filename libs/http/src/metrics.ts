@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Records one call or job with its outcome and its duration. */
-export type Count = (outcome: string, seconds: number) => void;
+export type CountOutcome = (outcome: string, seconds: number) => void;
 
 export interface Figure {
   readonly labels: Readonly<Record<string, string>>;
@@ -12,9 +12,9 @@ export interface Figure {
 export interface Metrics {
   readonly registry: Registry;
   /** Prepares the metric series of an operation once, so that counting a call is a single addition. */
-  operation(name: string): Count;
+  operation(name: string): CountOutcome;
   /** Prepares the metric series of a job. */
-  job(name: string): Count;
+  job(name: string): CountOutcome;
   /**
    * Adds gauges whose values are looked up when metrics are read. If the lookup fails, the metrics do not
    * contain these gauges.
@@ -190,7 +190,7 @@ function countBy(
   registry: Registry,
   what: 'operation' | 'job',
   help: { readonly duration: string; readonly outcomes: string },
-): (name: string) => Count {
+): (name: string) => CountOutcome {
   // Prometheus adds the label `job` to everything that it scrapes, and would rename a label of that name.
   const label = what === 'job' ? 'name' : what;
   const durations = new Histogram({

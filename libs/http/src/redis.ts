@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { hashTagOf, mastersOf, openRedis, parseRedisUrl, type RedisClient } from '@muster/redis';
-import { type Check } from './health.ts';
+import { type HealthCheck } from './health.ts';
 
 export interface RedisCheck {
-  readonly check: Check;
+  readonly check: HealthCheck;
   close(): void;
 }
 

@@ -11,7 +11,7 @@ import { createBodies, hasBody } from './bodies.ts';
 import { noteArrivals } from './elapsed.ts';
 import { createErrorHandler, type ErrorPage, refuseRaw, sendError } from './error-answers.ts';
 import { noteError } from './error-notes.ts';
-import { addHealth, type Check, refuseFaultsForGood } from './health.ts';
+import { addHealth, type HealthCheck, refuseFaultsForGood } from './health.ts';
 import { isJsonContentType, type MostValues, parseJsonBody, requireUncompressed } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
@@ -34,7 +34,7 @@ declare module 'fastify' {
 export interface ServiceOptions {
   readonly name: string;
   readonly logger: Logger;
-  readonly checks: readonly Check[];
+  readonly checks: readonly HealthCheck[];
   /**
    * The maximum number of requests answered at the same time; more get 503 with Retry-After. Without the
    * limit, twice the load reduced the throughput from 390/s to 66/s.

@@ -14,7 +14,7 @@ export interface DraftComment {
   readonly parent?: string | undefined;
 }
 
-export interface Draft {
+export interface ImportDraft {
   /** The position in the file, as shown to users: `line 3`, `issue 17`. */
   readonly place: string;
   /**
@@ -50,14 +50,14 @@ export interface Draft {
 }
 
 /** A result of reading: an item, or a part of the file that is not an item. */
-export type Read = { readonly draft: Draft } | { readonly place: string; readonly skipped: string };
+export type ReadItem = { readonly draft: ImportDraft } | { readonly place: string; readonly skipped: string };
 
 /** An item as `imports.put` takes it, except that the number of its comments is not limited. */
 export interface FileItem extends Omit<ImportItem, 'comments'> {
   readonly comments: NonNullable<ImportItem['comments']>;
 }
 
-export type Entry =
+export type ImportEntry =
   | {
       readonly kind: 'item';
       readonly place: string;
@@ -78,8 +78,8 @@ export type Entry =
  * An opened file of a format: a reader that starts again with each call, and notes about the parts of the
  * file that are left out.
  */
-export interface Opened {
-  readonly read: () => AsyncIterable<Read>;
+export interface OpenedFile {
+  readonly read: () => AsyncIterable<ReadItem>;
   readonly notes: readonly string[];
 }
 

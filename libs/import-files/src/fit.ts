@@ -2,7 +2,7 @@
  * Fits an item to the limits of the contract. Parts that do not fit are stored in another field or reported.
  */
 import { EmailAddress, ImportItem, type Priority, saysAnything } from '@muster/registry';
-import { type Draft, type DraftComment, type Entry, type FileItem } from './draft.ts';
+import { type ImportDraft, type DraftComment, type ImportEntry, type FileItem } from './draft.ts';
 import { type FindPlace } from './statuses.ts';
 import { type DateOrder, instantOf } from './times.ts';
 
@@ -78,10 +78,10 @@ const numberOf = (text: string): number =>
  */
 class Fit {
   readonly notes: string[];
-  readonly #draft: Draft;
+  readonly #draft: ImportDraft;
   readonly #fitting: Fitting;
 
-  constructor(draft: Draft, fitting: Fitting) {
+  constructor(draft: ImportDraft, fitting: Fitting) {
     this.#draft = draft;
     this.#fitting = fitting;
     this.notes = [...(draft.leftOut ?? [])];
@@ -214,7 +214,7 @@ const seen = (title: string, id: string): string =>
   title === '' || saysAnything(title) ? title : oneLine(id);
 
 /** Builds the item, with fields in the order of the contract and without empty fields. */
-function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place: object): FileItem {
+function itemOf(draft: ImportDraft, externalId: string, title: string, fit: Fit, place: object): FileItem {
   const { description, spec } = fit.texts(title);
   const createdAt = fit.time('time of creation', draft.createdAt);
   const updatedAt = fit.time('time of the last change', draft.updatedAt);
@@ -251,9 +251,9 @@ function itemOf(draft: Draft, externalId: string, title: string, fit: Fit, place
 }
 
 /** Fits a draft with a known id. Throws NoImport if one of its times is ambiguous. */
-export function fit(draft: Draft, externalId: string, fitting: Fitting): Entry {
+export function fit(draft: ImportDraft, externalId: string, fitting: Fitting): ImportEntry {
   const { place } = draft;
-  const refused = (why: string): Entry => ({ kind: 'refused', place, why, for: 'item' });
+  const refused = (why: string): ImportEntry => ({ kind: 'refused', place, why, for: 'item' });
   const title = seen(oneLine(draft.title), externalId);
   if (title === '') return refused('title: must not be empty');
   if (countOf(externalId) > limits.id) return refused(`its id has more than ${limits.id} characters`);

@@ -1,7 +1,7 @@
 /** Opens a file of another tracker. Its items have the form of `imports.put` and can be read repeatedly. */
 import { type registry } from '@muster/registry';
 import { type z } from 'zod';
-import { type Draft, type Entry, type Opened, type ReadOptions } from './draft.ts';
+import { type ImportDraft, type ImportEntry, type OpenedFile, type ReadOptions } from './draft.ts';
 import { fit, type Fitting } from './fit.ts';
 import { openCsv } from './formats/csv.ts';
 import { openGithub } from './formats/github.ts';
@@ -16,20 +16,20 @@ import { type Source } from './source.ts';
 export const fileFormats = ['linear', 'jira', 'github', 'plane', 'trello', 'muster', 'csv'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-const formats: Readonly<Record<FileFormat, (source: Source, options: ReadOptions) => Promise<Opened>>> = {
+const formats: Readonly<Record<FileFormat, (source: Source, options: ReadOptions) => Promise<OpenedFile>>> = {
   ...{ linear: openLinear, jira: openJira, github: openGithub },
   ...{ plane: openPlane, trello: openTrello, muster: openMuster, csv: openCsv },
 };
 
-export type Provider = z.output<typeof registry.imports.begin.params>['provider'];
+export type ImportedProvider = z.output<typeof registry.imports.begin.params>['provider'];
 
 export interface ImportFile {
   readonly format: FileFormat;
-  readonly provider: Provider;
+  readonly provider: ImportedProvider;
   /** Notes about parts of the file that are left out or cut off. */
   readonly notes: readonly string[];
   /** Reads the file from its start, in the order for the board. Throws NoImport. */
-  entries(fitting: Fitting): AsyncGenerator<Entry>;
+  entries(fitting: Fitting): AsyncGenerator<ImportEntry>;
 }
 
 /**
@@ -57,10 +57,10 @@ export async function openFile(
   const { read, notes } = await formats[format](source, options);
   const idOf = idsOf(format, options.source);
 
-  async function* entries(fitting: Fitting): AsyncGenerator<Entry> {
+  async function* entries(fitting: Fitting): AsyncGenerator<ImportEntry> {
     const copies = new Map<string, number>();
     const seen = new Set<string>();
-    const known = async ({ place: _, ...draft }: Draft): Promise<string> => {
+    const known = async ({ place: _, ...draft }: ImportDraft): Promise<string> => {
       if (draft.externalId !== undefined) return draft.externalId;
       // Equal rows have the same digest at any position in the file. A second equal row is another item, so
       // the id also contains the number of the copy.

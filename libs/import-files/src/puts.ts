@@ -1,6 +1,6 @@
 /** Groups the items of a file into calls of imports.put within the limits of the API. */
 import { type InputOf, mostImportItems, type registry } from '@muster/registry';
-import { type Entry, type FileItem } from './draft.ts';
+import { type ImportEntry, type FileItem } from './draft.ts';
 
 type PutItem = InputOf<typeof registry.imports.put>['items'][number];
 
@@ -29,7 +29,7 @@ function partsOf({ comments, ...item }: FileItem): PutItem[] {
   }));
 }
 
-export async function* putsOf(entries: AsyncIterable<Entry>): AsyncGenerator<Put> {
+export async function* putsOf(entries: AsyncIterable<ImportEntry>): AsyncGenerator<Put> {
   let [items, places, bytes, comments, read]: [PutItem[], string[], number, number, number] = [
     [],
     [],

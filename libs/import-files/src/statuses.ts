@@ -21,7 +21,7 @@ const statusWords: Readonly<Record<StoryStatus, readonly string[]>> = {
 };
 
 /** The target of a status: the end of a column by name, or of the first column of a status. */
-export type Place = { readonly column: string } | { readonly status: StoryStatus };
+export type StatusTarget = { readonly column: string } | { readonly status: StoryStatus };
 
 /** The columns of the target board. Undefined if the board is not known. */
 export type Columns = readonly { readonly name: string; readonly status: ColumnStatus }[] | undefined;
@@ -34,7 +34,7 @@ export interface FileStatus {
   readonly hint?: StoryStatus | undefined;
 }
 
-export type FindPlace = (status: FileStatus) => Place | undefined;
+export type FindPlace = (status: FileStatus) => StatusTarget | undefined;
 
 /**
  * Returns a function that maps a tracker's status to a place on the board. It tries, in this order: a mapping
@@ -44,16 +44,16 @@ export type FindPlace = (status: FileStatus) => Place | undefined;
  */
 export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = new Map()): FindPlace {
   const named = new Map([...said].map(([name, place]) => [columnName(name), place]));
-  const columnOf = (name: string): Place | undefined => {
+  const columnOf = (name: string): StatusTarget | undefined => {
     const found = columns?.find((column) => columnName(column.name) === columnName(name));
     return found && { column: found.name };
   };
-  const statusOf = (status: StoryStatus | undefined): Place | undefined =>
+  const statusOf = (status: StoryStatus | undefined): StatusTarget | undefined =>
     status === undefined ||
     (status !== 'canceled' && columns !== undefined && !columns.some((column) => column.status === status))
       ? undefined
       : { status };
-  const placeOf = (wanted: string): Place | undefined => {
+  const placeOf = (wanted: string): StatusTarget | undefined => {
     if (columns?.some(({ name }) => name === wanted) === true) return { column: wanted };
     const status = storyStatuses.find((one) => one === columnName(wanted).replaceAll(' ', '_'));
     if (status !== undefined) return statusOf(status);

@@ -4,13 +4,13 @@
  */
 import { type Fitting } from './fit.ts';
 import { type ImportFile } from './open.ts';
-import { type FileStatus, type Place } from './statuses.ts';
+import { type FileStatus, type StatusTarget } from './statuses.ts';
 
 /** A status of the file and its target. The target is undefined if the board has none. */
 export interface StatusPlace {
   readonly name: string;
   readonly items: number;
-  readonly place: Place | undefined;
+  readonly place: StatusTarget | undefined;
 }
 
 /** A person whom the file identifies by name. `email` is undefined if the file contains no address of this person. */
@@ -48,8 +48,8 @@ export interface Survey {
 
 export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Survey> {
   // The tracker may use one status name for several statuses, which then have several targets.
-  const statuses = new Map<string, { name: string; items: number; place: Place | undefined }>();
-  const placeOf = (status: FileStatus): Place | undefined => {
+  const statuses = new Map<string, { name: string; items: number; place: StatusTarget | undefined }>();
+  const placeOf = (status: FileStatus): StatusTarget | undefined => {
     const { name } = status;
     const place = fitting.placeOf(status);
     const key = JSON.stringify([name, place]);

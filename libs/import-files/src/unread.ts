@@ -1,8 +1,8 @@
 /** Lists the fields of an object that were not read, so that no data is lost silently. */
 
-export type Json = Readonly<Record<string, unknown>>;
+export type JsonItem = Readonly<Record<string, unknown>>;
 
-export const isObject = (value: unknown): value is Json =>
+export const isObject = (value: unknown): value is JsonItem =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isEmpty = (value: unknown): boolean =>
@@ -18,9 +18,9 @@ const isEmpty = (value: unknown): boolean =>
  * Lists the fields with a value that are not in the set. The set has the fields that were read or are
  * irrelevant to the work.
  */
-export const unread = (value: Json, read: ReadonlySet<string>): string[] =>
+export const unread = (value: JsonItem, read: ReadonlySet<string>): string[] =>
   Object.entries(value).flatMap(([key, said]) => (read.has(key) || isEmpty(said) ? [] : [key]));
 
 /** Lists the unread fields of a part of an item, in the form `visibility of a comment`. */
-export const unreadOf = (part: string, value: Json, read: ReadonlySet<string>): string[] =>
+export const unreadOf = (part: string, value: JsonItem, read: ReadonlySet<string>): string[] =>
   unread(value, read).map((field) => `${field} of ${part}`);

@@ -1,5 +1,5 @@
 /** Reads a text as a file of a format, in pieces as small as a test needs. */
-import { type Entry, type FileItem, type ReadOptions } from '../src/draft.ts';
+import { type ImportEntry, type FileItem, type ReadOptions } from '../src/draft.ts';
 import { type Fitting } from '../src/fit.ts';
 import { type FileFormat, openFile } from '../src/open.ts';
 import { type Source } from '../src/source.ts';
@@ -17,7 +17,7 @@ export const anyPlace: Fitting = { placeOf: placesOf(undefined, new Map([['*', '
 
 export interface Reading {
   readonly items: FileItem[];
-  readonly entries: Entry[];
+  readonly entries: ImportEntry[];
   readonly survey: Survey;
   /** Returns an item by its id. */
   readonly item: (externalId: string) => FileItem | undefined;
@@ -33,7 +33,7 @@ export async function read(
 ): Promise<Reading> {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const file = await openFile(format, sourceOf(text), options);
-  const entries: Entry[] = [];
+  const entries: ImportEntry[] = [];
   for await (const entry of file.entries({ ...anyPlace, ...fitting })) entries.push(entry);
   const items = entries.flatMap((entry) => (entry.kind === 'item' ? [entry.item] : []));
   const survey = await surveyFile(file, { ...anyPlace, ...fitting });

@@ -1,4 +1,4 @@
-export { type Job, type QueueName, mostInBatch, queueNames, Ticket } from './job.ts';
+export { type Job, type QueueName, mostInBatch, queueNames, JobTicket } from './job.ts';
 export {
   isJobName,
   isOutboxJob,

@@ -77,7 +77,7 @@ export const scheduled = (
 export const mostInBatch = 10;
 
 /** The data of a queued outbox job: the location of its row, without the contents. */
-export const Ticket = z.strictObject({
+export const JobTicket = z.strictObject({
   orgId: z.uuid(),
   rowId: z.uuid(),
   /** The ids of the other rows in the same batch. */
@@ -86,4 +86,4 @@ export const Ticket = z.strictObject({
     .max(mostInBatch - 1)
     .optional(),
 });
-export type Ticket = z.infer<typeof Ticket>;
+export type JobTicket = z.infer<typeof JobTicket>;

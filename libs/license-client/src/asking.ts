@@ -8,7 +8,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type KeyRing } from './key-ring.ts';
-import { type Answer, digestOf, headerOf, keyIdOf, signedAt } from './signed-answer.ts';
+import { type ServiceResponse, digestOf, headerOf, keyIdOf, signedAt } from './signed-answer.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST';
@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** A final answer of the service. */
-export interface Heard {
+export interface ServiceReply {
   readonly kind: 'heard';
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ export function send(
   base: URL,
   { method, target, body }: Call,
   headers: Record<string, string>,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const isTls = base.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const request = (isTls ? httpsRequest : httpRequest)(
@@ -99,9 +99,9 @@ const objectIn = (bytes: Buffer): Readonly<Record<string, unknown>> => {
  * Returns true if the answer reports an outage, whatever its headers contain. The service has decided nothing
  * then, and such answers are not signed.
  */
-const isOutage = ({ status }: Answer): boolean => status === 429 || status >= 500;
+const isOutage = ({ status }: ServiceResponse): boolean => status === 429 || status >= 500;
 
-function retryAfterOf(answer: Answer): number | null {
+function retryAfterOf(answer: ServiceResponse): number | null {
   const text = headerOf(answer, 'retry-after') ?? '';
   return /^\d{1,6}$/.test(text) ? Number(text) : null;
 }
@@ -117,7 +117,10 @@ export interface Asking {
 }
 
 /** Sends the call once. Returns the final answer of the service, or the reason why there is none. */
-async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): Promise<Heard | NotHeard> {
+async function attempt(
+  { base, serviceProduct, ringFor }: Asking,
+  call: Call,
+): Promise<ServiceReply | NotHeard> {
   const { method, target, body } = call;
   const digest = body === undefined ? undefined : digestOf(body);
   const nonce = randomBytes(18).toString('base64url');
@@ -145,7 +148,7 @@ async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): P
 }
 
 /** Retries until there is a final answer or the time is up. Respects the delay that the service requests. */
-export async function ask(asking: Asking, call: Call): Promise<Heard | NotHeard> {
+export async function ask(asking: Asking, call: Call): Promise<ServiceReply | NotHeard> {
   const deadline = performance.now() + asking.patienceMillis;
   for (let turn = 0; ; turn += 1) {
     const outcome = await attempt(asking, call);

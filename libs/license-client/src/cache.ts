@@ -9,7 +9,7 @@ import { type TimeSeen } from './clock.ts';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
 import { isSystemError } from './system-error.ts';
 
-export interface Kept {
+export interface CachedLicense {
   /** The license key. Null for a trial, which has no key. */
   readonly licenseKey: string | null;
   /** The certificate. Null after a refusal; the program may then not run until the service allows it. */
@@ -41,9 +41,11 @@ const membersIn = (text: string): object => {
   }
 };
 
-function keptIn(text: string): Kept | undefined {
+function keptIn(text: string): CachedLicense | undefined {
   const value = membersIn(text);
-  const { licenseKey, certificate, isLent, publicKeys, time } = value as Partial<Record<keyof Kept, unknown>>;
+  const { licenseKey, certificate, isLent, publicKeys, time } = value as Partial<
+    Record<keyof CachedLicense, unknown>
+  >;
   const { aheadMillis, latestMillis } = (time ?? {}) as Partial<Record<keyof TimeSeen, unknown>>;
   const isKey = typeof licenseKey === 'string' || licenseKey === null;
   if (!isKey || typeof aheadMillis !== 'number' || typeof latestMillis !== 'number') {
@@ -80,7 +82,8 @@ async function readWhole<Value>(
  * Reads the stored state. Returns undefined if nothing is stored or the file is damaged. The license is then
  * activated again.
  */
-export const readKept = (folder: string): Promise<Kept | undefined> => readWhole(fileIn(folder), keptIn);
+export const readKept = (folder: string): Promise<CachedLicense | undefined> =>
+  readWhole(fileIn(folder), keptIn);
 
 export const readRequest = (folder: string): Promise<KeptRequest | undefined> =>
   readWhole(requestIn(folder), requestOf);
@@ -113,7 +116,7 @@ async function put(folder: string, file: string, value: object): Promise<void> {
   }
 }
 
-export const keep = (folder: string, kept: Kept): Promise<void> => put(folder, fileIn(folder), kept);
+export const keep = (folder: string, kept: CachedLicense): Promise<void> => put(folder, fileIn(folder), kept);
 
 export const keepRequest = (folder: string, request: KeptRequest): Promise<void> =>
   put(folder, requestIn(folder), request);

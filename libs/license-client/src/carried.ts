@@ -3,18 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { answerTo, requestText } from './air-gap.ts';
 import { forgetRequest, keep, keepRequest, readRequest } from './cache.ts';
 import { timeOfCarried } from './clock.ts';
-import { sameKey, type Session } from './session.ts';
+import { sameKey, type LicenseSession } from './session.ts';
 import { refusal, type Standing } from './standing.ts';
 
 /** Creates a new request, which replaces an unanswered one. */
-export async function request({ folder, machineId }: Session, licenseKey: string): Promise<string> {
+export async function request({ folder, machineId }: LicenseSession, licenseKey: string): Promise<string> {
   const nonce = randomBytes(18).toString('base64url');
   await keepRequest(folder, { licenseKey, nonce, isAnswered: false });
   return requestText({ licenseKey, machineId, nonce });
 }
 
 /** Accepts a carried answer. Returns undefined if it was accepted before. */
-export async function accepted(session: Session, answer: string): Promise<Standing | undefined> {
+export async function accepted(session: LicenseSession, answer: string): Promise<Standing | undefined> {
   const { folder, machineId, ring, publicKeys, kept } = session;
   const asked = await readRequest(folder);
   if (asked === undefined) return refusal('answer_of_another_request');

@@ -4,7 +4,7 @@ import { activateIn, refuse, released, renewed, tried } from './granted.ts';
 import { drop, goOn, licenseOf, without } from './kept-license.ts';
 import { type LicenseClientOptions, settingsOf } from './options.ts';
 import { notHeard, refusalIn, refusalOfCheck } from './refusals.ts';
-import { openSession, sameKey, type Session } from './session.ts';
+import { openSession, sameKey, type LicenseSession } from './session.ts';
 import { refusal, type Release, type Standing } from './standing.ts';
 import { watchBy } from './watch.ts';
 
@@ -47,7 +47,7 @@ export interface LicenseClient {
 }
 
 /** Checks the license with the service. If the service does not answer, the stored license decides. */
-async function checkIn(session: Session): Promise<Standing> {
+async function checkIn(session: LicenseSession): Promise<Standing> {
   const kept = licenseOf(session.kept);
   if (session.kept !== undefined && kept === undefined) return tried(session);
   if (kept === undefined) return refusal('no_license', { isFinal: true });
@@ -66,7 +66,7 @@ async function checkIn(session: Session): Promise<Standing> {
   return heard.status === 200 ? refusalOfCheck(heard) : refusalIn(heard);
 }
 
-async function activate(session: Session, licenseKey: string): Promise<Standing> {
+async function activate(session: LicenseSession, licenseKey: string): Promise<Standing> {
   const outcome = await activateIn(session, licenseKey);
   if (!('kind' in outcome)) return outcome;
   const isKept = session.kept !== undefined && sameKey(session.kept.licenseKey, licenseKey);
@@ -75,7 +75,7 @@ async function activate(session: Session, licenseKey: string): Promise<Standing>
 
 export function createLicenseClient(options: LicenseClientOptions): LicenseClient {
   const settings = settingsOf(options);
-  const open = (): Promise<Session> => openSession(settings);
+  const open = (): Promise<LicenseSession> => openSession(settings);
   const check = async (): Promise<Standing> => checkIn(await open());
   return {
     machineId: async () => (await open()).machineId,

@@ -2,18 +2,18 @@
  * Handles calls that the service may grant: activating, renewing or releasing a license on this machine, and
  * a trial without a key.
  */
-import { type Heard, type NotHeard } from './asking.ts';
+import { type ServiceReply, type NotHeard } from './asking.ts';
 import { forget, keep } from './cache.ts';
 import { type Certificate, isOfMachine, readCertificate } from './certificate.ts';
 import { timeOfServer } from './clock.ts';
 import { entitledTo } from './features.ts';
 import { certificateIn, drop, type KeptLicense, timeText, without } from './kept-license.ts';
 import { notHeard, refusalIn, textIn } from './refusals.ts';
-import { sameKey, type Session } from './session.ts';
+import { sameKey, type LicenseSession } from './session.ts';
 import { type Allowed, type Refused, type Release, type Standing } from './standing.ts';
 
 /** Returns the license of an answer. Returns undefined unless it has this key and this machine. */
-function licenseIn({ body }: Heard, own: { readonly licenseKey: string; readonly machineId: string }) {
+function licenseIn({ body }: ServiceReply, own: { readonly licenseKey: string; readonly machineId: string }) {
   const license: object = body['license'] ?? {};
   const key = textIn(license, 'key');
   const isOwn =
@@ -26,7 +26,7 @@ const untrusted: NotHeard = { kind: 'untrusted', retryAfterSeconds: null };
 /** Returns true if more than half of the certificate's life has passed. */
 const isDue = ({ iat, exp }: Certificate, nowSeconds: number): boolean => exp - nowSeconds < (exp - iat) / 2;
 
-export async function activateIn(session: Session, licenseKey: string): Promise<Standing | NotHeard> {
+export async function activateIn(session: LicenseSession, licenseKey: string): Promise<Standing | NotHeard> {
   const { folder, machineId, ring, publicKeys, kept } = session;
   const heard = await session.ask({
     method: 'POST',
@@ -62,7 +62,11 @@ export async function activateIn(session: Session, licenseKey: string): Promise<
 }
 
 /** Updates the stored license after a positive answer, and its certificate if it is due. */
-export async function renewed(session: Session, kept: KeptLicense, heard: Heard): Promise<Standing> {
+export async function renewed(
+  session: LicenseSession,
+  kept: KeptLicense,
+  heard: ServiceReply,
+): Promise<Standing> {
   const { folder, ring, machineId, publicKeys } = session;
   const certificate = certificateIn(kept, ring);
   const isGood = certificate !== undefined && isOfMachine(certificate, machineId);
@@ -85,7 +89,7 @@ export async function renewed(session: Session, kept: KeptLicense, heard: Heard)
 }
 
 /** Continues this machine's trial, or begins one. Returns the resulting decision. */
-export async function tried(session: Session): Promise<Standing> {
+export async function tried(session: LicenseSession): Promise<Standing> {
   const { folder, kept, machineId, ring, publicKeys } = session;
   const heard = await session.ask({
     method: 'POST',
@@ -118,7 +122,7 @@ export async function tried(session: Session): Promise<Standing> {
 export const refuse = ({ mayRun: _, ...why }: Refused): Release => ({ ...why, isReleased: false });
 
 /** Releases the license and deletes its stored state. */
-export async function released(session: Session, { licenseKey }: KeptLicense): Promise<Release> {
+export async function released(session: LicenseSession, { licenseKey }: KeptLicense): Promise<Release> {
   const { folder, machineId } = session;
   const body = JSON.stringify({ licenseKey, machineId });
   const heard = await session.ask({ method: 'POST', target: '/api/activate/release', body });

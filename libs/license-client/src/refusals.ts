@@ -1,12 +1,12 @@
 /** Translates the service's answers into results for the program. */
-import { type Heard, type NotHeard } from './asking.ts';
+import { type ServiceReply, type NotHeard } from './asking.ts';
 import { type Reason, reasonOf, refusal, type Refused } from './standing.ts';
 
 export const notHeard = ({ kind, retryAfterSeconds }: NotHeard): Refused =>
   refusal(kind, { retryAfterSeconds });
 
 /** Returns a refusal with the service's own message, which may also locate a typo. */
-export function refusalIn({ body }: Heard): Refused {
+export function refusalIn({ body }: ServiceReply): Refused {
   const { details, message } = body;
   const { reason, retryable } = (details ?? {}) as { reason?: unknown; retryable?: unknown };
   return refusal(reasonOf(reason), {
@@ -24,7 +24,7 @@ const reasonOfState: Readonly<Record<string, Reason>> = {
 };
 
 /** Returns the refusal of a check. The signature covers the refusal; its reason is in an unsigned header. */
-export const refusalOfCheck = ({ header }: Heard): Refused =>
+export const refusalOfCheck = ({ header }: ServiceReply): Refused =>
   refusal(reasonOfState[header('license-state') ?? ''] ?? 'refused', { isFinal: true });
 
 export const textIn = (body: object, name: string): string | null => {

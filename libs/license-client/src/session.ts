@@ -1,22 +1,22 @@
 /** The state of one call of the client: the stored license and the trusted keys. */
-import { ask, type Asking, type Call, type Heard, type NotHeard, send } from './asking.ts';
-import { type Kept, readKept, writtenAt } from './cache.ts';
+import { ask, type Asking, type Call, type ServiceReply, type NotHeard, send } from './asking.ts';
+import { type CachedLicense, readKept, writtenAt } from './cache.ts';
 import { type KeyRing, ringOf } from './key-ring.ts';
 import { machineIdOf } from './machine-id.ts';
 import { type Settings } from './options.ts';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
 
-export interface Session {
+export interface LicenseSession {
   /** The folder in which the client stores its state. */
   readonly folder: string;
-  readonly kept: Kept | undefined;
+  readonly kept: CachedLicense | undefined;
   /** The time at which the stored state was last written, by the clock of this machine. */
   readonly writtenMillis: number;
   readonly machineId: string;
   /** Returns the keys to store: none if the keys are pinned. */
   readonly publicKeys: () => readonly PublicKey[];
   readonly ring: () => KeyRing;
-  readonly ask: (call: Call) => Promise<Heard | NotHeard>;
+  readonly ask: (call: Call) => Promise<ServiceReply | NotHeard>;
 }
 
 const keysTarget = '/.well-known/license-keys.json';
@@ -34,7 +34,7 @@ export async function openSession({
   pinned,
   patienceMillis,
   ...own
-}: Settings): Promise<Session> {
+}: Settings): Promise<LicenseSession> {
   const kept = await readKept(folder);
   const writtenMillis = await writtenAt(folder);
   const machineId = own.machineId ?? (await machineIdOf({ product: own.product, folder }));

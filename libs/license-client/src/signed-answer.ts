@@ -5,7 +5,7 @@
 import { createHash, verify } from 'node:crypto';
 import { type KeyRing } from './key-ring.ts';
 
-export interface Question {
+export interface SentRequest {
   readonly method: string;
   /** The path and the query of the request, as they were sent. */
   readonly target: string;
@@ -14,7 +14,7 @@ export interface Question {
   readonly nonce: string;
 }
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
@@ -23,7 +23,7 @@ export interface Answer {
 const label = 'license';
 
 /** Returns the value of a header as one text. Node joins repeated headers. */
-export const headerOf = ({ headers }: Answer, name: string): string | undefined => {
+export const headerOf = ({ headers }: ServiceResponse, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.join(', ');
 };
@@ -50,13 +50,16 @@ const bytesOf = (member: string | undefined): Buffer | undefined => {
 export const digestOf = (body: string): string =>
   `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
 
-function hasDigest(answer: Answer): boolean {
+function hasDigest(answer: ServiceResponse): boolean {
   const digest = bytesOf(memberOf(headerOf(answer, 'content-digest') ?? '', 'sha-256'));
   return digest !== undefined && createHash('sha256').update(answer.body).digest().equals(digest);
 }
 
 /** Returns the components that a signature must cover, with their values for this answer and this call. */
-function componentsOf(answer: Answer, { method, target, digest, nonce }: Question): Map<string, string> {
+function componentsOf(
+  answer: ServiceResponse,
+  { method, target, digest, nonce }: SentRequest,
+): Map<string, string> {
   const query = target.indexOf('?');
   return new Map([
     ['"@status"', String(answer.status)],
@@ -70,7 +73,7 @@ function componentsOf(answer: Answer, { method, target, digest, nonce }: Questio
 }
 
 /** Returns the id of the key with which the answer claims to be signed. */
-export function keyIdOf(answer: Answer): string | undefined {
+export function keyIdOf(answer: ServiceResponse): string | undefined {
   const input = memberOf(headerOf(answer, 'signature-input') ?? '', label) ?? '';
   return /;keyid="([^"\\]+)"/.exec(input)?.[1];
 }
@@ -80,7 +83,7 @@ export function keyIdOf(answer: Answer): string | undefined {
  * service did not sign it for this call.
  * The nonce is new for each call, so this is the current time.
  */
-export function signedAt(answer: Answer, question: Question, ring: KeyRing): number | undefined {
+export function signedAt(answer: ServiceResponse, question: SentRequest, ring: KeyRing): number | undefined {
   const input = memberOf(headerOf(answer, 'signature-input') ?? '', label);
   const signature = bytesOf(memberOf(headerOf(answer, 'signature') ?? '', label));
   const [, list, parameters] = /^\(([^)]*)\)(;.+)$/.exec(input ?? '') ?? [];

@@ -10,7 +10,7 @@ export const notificationsHandlers = { activity, audit, broadcasts, events, noti
 export { notify, notifySeatLimit } from './notify.ts';
 export { bundleNotification } from './data/bundles.ts';
 export { markRead } from './data/notifications.ts';
-export { type Delivery, prepareNotification } from './prepare-notification.ts';
+export { type PreparedMessages, prepareNotification } from './prepare-notification.ts';
 export {
   dueWebhooks,
   hold as holdWebhook,

@@ -1,6 +1,6 @@
 import { type Db } from '@muster/driver';
 import { type Actor, type EventData, type Subject } from '@muster/registry';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { settleAccessRequest, withdrawComment, withdrawStory } from './data/withdraw.ts';
 import { writeNotifications } from './data/write-notifications.ts';
 import { draftsOf, outOfSeats } from './rules/notification-rules.ts';
@@ -9,7 +9,7 @@ import { draftsOf, outOfSeats } from './rules/notification-rules.ts';
  * The reaction that writes notifications for events, and withdraws those about deleted or decided subjects.
  * Its statements are sent with COMMIT, so it costs no round trip.
  */
-export const notify: Reaction = ({ db, actor, domainEvents }) => {
+export const notify: EventReaction = ({ db, actor, domainEvents }) => {
   const events = domainEvents
     .map((domainEvent) => draftsOf(domainEvent, actor))
     .filter((drafts) => drafts.length > 0);

@@ -6,7 +6,7 @@ import { type Bundled, bundleNotification } from './data/bundles.ts';
 import { notify } from './notify.ts';
 import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';
-import { type Delivery, prepareNotification } from './prepare-notification.ts';
+import { type PreparedMessages, prepareNotification } from './prepare-notification.ts';
 
 const world = useWorld({ broadcasts, notifications }, [notify]);
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 /** Prepares the messages of a member's only notification. */
-async function prepared(who: Person = people.chloe): Promise<Delivery | null> {
+async function prepared(who: Person = people.chloe): Promise<PreparedMessages | null> {
   const [row] = await world.rows<{ id: string }>(
     'select id from notifications where org_id = $1 and member_id = $2',
     people.orgId,
@@ -26,8 +26,8 @@ async function prepared(who: Person = people.chloe): Promise<Delivery | null> {
   );
   return prepare(row?.id ?? '');
 }
-async function prepare(id: string, caller: Person = people.ana): Promise<Delivery | null> {
-  let delivery: Delivery | null = null;
+async function prepare(id: string, caller: Person = people.ana): Promise<PreparedMessages | null> {
+  let delivery: PreparedMessages | null = null;
   const looking = emitting([], async ({ db }) => {
     delivery = await prepareNotification(db, id);
   });

@@ -6,7 +6,7 @@ import { channelsOf } from './rules/channels.ts';
 import { excerpt } from './rules/excerpts.ts';
 
 /** The messages to send. A channel is absent if the member does not want it or has no address for it. */
-export interface Delivery {
+export interface PreparedMessages {
   readonly email?: { readonly to: string; readonly subject: string; readonly text: string };
   /** The push message. The tokens are secrets of the devices. */
   readonly push?: { readonly tokens: readonly string[]; readonly title: string; readonly body: string };
@@ -66,7 +66,7 @@ const titleOf = ({ title, total, author }: Row): string =>
  * send, because the notification was read or deleted, or because the member was removed or lost access to its
  * project.
  */
-export async function prepareNotification(db: Db, notificationId: string): Promise<Delivery | null> {
+export async function prepareNotification(db: Db, notificationId: string): Promise<PreparedMessages | null> {
   const rows = await db.all(rowsOf(notificationId));
   const [first] = rows;
   if (first === undefined) return null;
@@ -77,7 +77,7 @@ export async function prepareNotification(db: Db, notificationId: string): Promi
   return Object.keys(delivery).length === 0 ? null : delivery;
 }
 
-function mailOf(first: Row, rows: readonly Row[]): Delivery['email'] {
+function mailOf(first: Row, rows: readonly Row[]): PreparedMessages['email'] {
   const unshown = first.total - rows.length;
   return {
     to: first.email,
@@ -92,7 +92,7 @@ function mailOf(first: Row, rows: readonly Row[]): Delivery['email'] {
   };
 }
 
-function pushOf(first: Row): Delivery['push'] {
+function pushOf(first: Row): PreparedMessages['push'] {
   if (first.push_tokens.length === 0) return undefined;
   return {
     tokens: first.push_tokens,

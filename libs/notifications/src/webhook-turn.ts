@@ -8,7 +8,7 @@
 import { type Db } from '@muster/driver';
 import { nextTryInSeconds } from '@muster/outbound';
 import { type WebhookPause, type WebhookTry } from '@muster/registry';
-import { conclude, type Reaction } from '@muster/runtime';
+import { conclude, type EventReaction } from '@muster/runtime';
 import { systemFacts, workerActor } from '@muster/tenancy';
 import { items as activityItems } from './data/activity.ts';
 import { cursorsOf, type EventCursors, organizationKeyOf } from './data/event-cursors.ts';
@@ -23,7 +23,7 @@ import {
   settle,
   type Settled,
   takeReady,
-  type Walked,
+  type WebhookTurnResult,
   walkOn,
 } from './data/webhook-turns.ts';
 import { aboutWebhook } from './data/webhooks.ts';
@@ -54,7 +54,7 @@ export interface SentMessage {
 }
 
 export interface TurnSetUp extends Pick<WebhooksSetUp, 'seals' | 'subjectUrl'> {
-  readonly reactions: readonly Reaction[];
+  readonly reactions: readonly EventReaction[];
 }
 
 export interface TurnAsked {
@@ -127,7 +127,7 @@ function pauseOf(
  */
 function placeAfter(
   { cursor_seq: cursor, stands }: HeldWebhook,
-  { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: Walked,
+  { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: WebhookTurnResult,
 ): { readonly cursorSeq: number; readonly isFull: boolean; readonly more: boolean } {
   const isFull = isEnough || waiting + chosen >= mostWaiting;
   if (isFull) return { cursorSeq: chosenUpTo ?? cursor, isFull, more: false };

@@ -4,7 +4,7 @@ import { type EventKind } from '@muster/registry';
 import { type People, type Person, type World } from '@muster/testing';
 
 /** An entry to write. Absent fields are irrelevant to the test. */
-export interface Entry {
+export interface StreamEntry {
   readonly kind?: EventKind;
   readonly by?: Person;
   readonly projectId?: string | null;
@@ -16,7 +16,7 @@ export function arrangeStream(world: World, people: () => People) {
   /**
    * Writes entries into the organization's stream as a transaction would. Answers their ids, oldest first.
    */
-  async function happen(...entries: Entry[]): Promise<string[]> {
+  async function happen(...entries: StreamEntry[]): Promise<string[]> {
     const ids = entries.map(() => newId());
     const { ana, orgId } = people();
     await world.rows(

@@ -21,7 +21,7 @@ import { forgeReactions, forgesHandlers, type ForgesSetUp } from '@muster/forges
 import { gamificationHandlers } from '@muster/gamification';
 import { createSeals } from '@muster/outbound';
 import { identityProvidersWith, organizationsHandlers } from '@muster/organizations';
-import { type AllHandlers, byOperation, type Handler, type Reaction } from '@muster/runtime';
+import { type AllHandlers, byOperation, type Handler, type EventReaction } from '@muster/runtime';
 import {
   notify,
   notificationsHandlers,
@@ -87,7 +87,7 @@ export const handlers = handlersOf({
 });
 
 /** The reactions of all domains to events. They run in the transaction that emitted the events. */
-export const reactions: readonly Reaction[] = [
+export const reactions: readonly EventReaction[] = [
   runReactions,
   executionReactions,
   reworkReactions,

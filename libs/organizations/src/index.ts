@@ -53,9 +53,9 @@ export {
   joinByAccount,
 } from './invitations/accept.ts';
 export { prepareInvitationMail } from './invitations/mail.ts';
-export { type Mail } from './rules/invitation-mail.ts';
+export { type InvitationMail } from './rules/invitation-mail.ts';
 export { noteTokenEnds, prepareTokenMail, tokensToWarnOf, tokenWarningDays } from './tokens/ending.ts';
 /** The state machine of an invitation, as a table. */
 export { invitationActions, invitationDays, invitationLife } from './rules/invitation-states.ts';
-export { type Period, rollForward } from './rules/periods.ts';
+export { type TimeRange, rollForward } from './rules/periods.ts';
 export { planLimits } from './rules/entitlement.ts';

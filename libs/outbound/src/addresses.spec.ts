@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Destination, destinationOf, parseNetworks, refusedAddress, refusedUrl } from './addresses.ts';
+import {
+  type AllowedDestination,
+  destinationOf,
+  parseNetworks,
+  refusedAddress,
+  refusedUrl,
+} from './addresses.ts';
 
-const https: Destination = { protocol: 'https:', port: 443 };
+const https: AllowedDestination = { protocol: 'https:', port: 443 };
 const none = parseNetworks('');
 
 /** Addresses that requests must not go to, grouped by the reason. */
@@ -135,7 +141,7 @@ describe('what is sent to', () => {
 
   it('are networks that the operator named, at the ports that go with them, also by another spelling', () => {
     const named = parseNetworks('10.0.0.0/8, 127.0.0.0/8:*,[fd00:1::]/32:3000, 192.168.1.7/32:8080');
-    const may = (address: string, port: number, protocol: Destination['protocol'] = 'http:') =>
+    const may = (address: string, port: number, protocol: AllowedDestination['protocol'] = 'http:') =>
       refusedAddress(address, { protocol, port }, named) === null;
     expect([80, 443, 8443].every((port) => may('10.1.2.3', port))).toBe(true);
     expect(may('10.1.2.3', 443, 'https:')).toBe(true);

@@ -16,7 +16,7 @@ export interface NamedNetwork {
   readonly ports: readonly number[] | 'any';
 }
 
-export interface Destination {
+export interface AllowedDestination {
   readonly protocol: 'http:' | 'https:';
   readonly port: number;
 }
@@ -82,7 +82,7 @@ export function unwrapped(address: Address): Address {
 /** Answers the reason why the address must not be reached, or null if it may be. */
 export function refusedAddress(
   text: string,
-  { protocol, port }: Destination,
+  { protocol, port }: AllowedDestination,
   networks: readonly NamedNetwork[],
 ): string | null {
   if (!ipaddr.isValid(text)) return 'no address';
@@ -124,7 +124,7 @@ export function parseNetworks(text: string): NamedNetwork[] {
 /** Parses the destination of a URL. The brackets of an IPv6 address are removed from the host. */
 export function destinationOf(
   url: string,
-): Destination & { readonly host: string; readonly isAddress: boolean } {
+): AllowedDestination & { readonly host: string; readonly isAddress: boolean } {
   const { protocol, port, hostname } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol !== 'http:' && protocol !== 'https:') throw new Error('no URL of http');

@@ -1,5 +1,5 @@
 export {
-  type Destination,
+  type AllowedDestination,
   destinationOf,
   type NamedNetwork,
   parseNetworks,

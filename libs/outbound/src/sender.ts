@@ -14,7 +14,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type LookupFunction } from 'node:net';
-import { type Destination, destinationOf, type NamedNetwork, refusedAddress } from './addresses.ts';
+import { type AllowedDestination, destinationOf, type NamedNetwork, refusedAddress } from './addresses.ts';
 
 /** The default timeout from the DNS lookup to the end of the answer. */
 const usualSeconds = 10;
@@ -53,7 +53,7 @@ export interface Post {
   readonly body: string;
 }
 
-export interface Answered {
+export interface ReceivedResponse {
   readonly status: number;
   /** The first 2 KiB of the body, or all of it for `ask`. */
   readonly text: string;
@@ -68,9 +68,9 @@ export interface Request extends Omit<Post, 'body'> {
 
 export interface Sender {
   /** Answers the response, whatever its status. Throws if none came or nothing was sent. */
-  post(post: Post): Promise<Answered>;
+  post(post: Post): Promise<ReceivedResponse>;
   /** Sends a request like `post` and answers the whole text. Throws if it is longer than 1 MiB. */
-  ask(request: Request): Promise<Answered>;
+  ask(request: Request): Promise<ReceivedResponse>;
   close(): void;
 }
 
@@ -87,7 +87,7 @@ const machineResolver = (host: string): Promise<readonly Address[]> =>
 
 /** Resolves a host name, or fails if a single one of its addresses is forbidden. */
 const guardedLookup =
-  ({ networks, resolve = machineResolver }: SenderOptions, destination: Destination): LookupFunction =>
+  ({ networks, resolve = machineResolver }: SenderOptions, destination: AllowedDestination): LookupFunction =>
   (host, options, callback) => {
     const answer = async (): Promise<Address[]> => {
       const addresses = await resolve(host);
@@ -110,7 +110,7 @@ const guardedLookup =
     );
   };
 
-async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<Answered> {
+async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<ReceivedResponse> {
   const [kept, read] = isWhole ? [mostReadBytes, mostReadBytes] : [mostKeptBytes, mostAnswerBytes];
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -152,7 +152,7 @@ export function createSender(options: SenderOptions): Sender {
     'https:': new HttpsAgent(common),
   };
 
-  const once = (asked: Asked, signal: AbortSignal, agent: HttpAgent | false): Promise<Answered> => {
+  const once = (asked: Asked, signal: AbortSignal, agent: HttpAgent | false): Promise<ReceivedResponse> => {
     const { url, method, headers, body, isWhole } = asked;
     const { isAddress, host, ...destination } = destinationOf(url);
     if (isAddress) {
@@ -180,7 +180,7 @@ export function createSender(options: SenderOptions): Sender {
     });
   };
 
-  const send = (asked: Asked): Promise<Answered> =>
+  const send = (asked: Asked): Promise<ReceivedResponse> =>
     once(asked, AbortSignal.timeout(seconds * 1_000), agents[destinationOf(asked.url).protocol]);
   return {
     post: (post) => send({ ...post, method: 'POST', isWhole: false }),

@@ -15,7 +15,7 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-export interface Tried {
+export interface WebhookAttempt {
   readonly at: string;
   /** The HTTP status; null if there was no answer. */
   readonly status: number | null;
@@ -25,7 +25,7 @@ export interface Tried {
 }
 
 export interface WebhookAnswer {
-  readonly tried: Tried;
+  readonly tried: WebhookAttempt;
   /** The first 2 KiB of the answer; null if there was none. */
   readonly answer: string | null;
   /** The delay in seconds that an overloaded receiver (429, 503) requests; null if it requests none. */
@@ -75,7 +75,7 @@ export async function sendWebhook(
 ): Promise<WebhookAnswer> {
   const at = new Date();
   const started = performance.now();
-  const tried = (status: number | null, error: string | null): Tried => ({
+  const tried = (status: number | null, error: string | null): WebhookAttempt => ({
     at: at.toISOString(),
     status,
     ms: Math.round(performance.now() - started),

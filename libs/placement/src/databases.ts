@@ -14,11 +14,11 @@ import {
   isElsewhere,
   type Node,
   nodesOf,
-  type Place,
+  type NodeAccess,
   sqlStateOf,
 } from './nodes.ts';
 
-export interface RunOptions {
+export interface DatabaseRunOptions {
   /**
    * If true, asks the primary server for the organization's placement first. Needed for work that a server
    * would not refuse after the organization has left it.
@@ -37,7 +37,10 @@ export interface OrganizationDatabase {
    * Runs the work on the organization's server, and again on its new server if the organization has moved.
    * Throws the work's error.
    */
-  readonly run: <Result>(work: (place: Place) => Promise<Result>, options?: RunOptions) => Promise<Result>;
+  readonly run: <Result>(
+    work: (place: NodeAccess) => Promise<Result>,
+    options?: DatabaseRunOptions,
+  ) => Promise<Result>;
   /** True if this server currently has the organization. */
   readonly isOn: (node: Node) => Promise<boolean>;
 }

@@ -31,8 +31,8 @@ export interface Nodes {
    */
   readonly at: <Result>(
     orgId: string,
-    work: (place: Place) => Promise<Result>,
-    asking?: Asking,
+    work: (place: NodeAccess) => Promise<Result>,
+    asking?: LookupOptions,
   ) => Promise<Result>;
   /**
    * Finds the servers of organizations. Cached placements are used up to this age in milliseconds, or of any
@@ -56,7 +56,7 @@ export interface Nodes {
  */
 export type AskHome = <Row>(query: Query<Row>) => Promise<Row[]>;
 
-export interface Asking {
+export interface LookupOptions {
   readonly atHome?: AskHome | undefined;
   /**
    * The SQLSTATE of a server that does not know what the work names. It may have moved with its organization.
@@ -64,7 +64,7 @@ export interface Asking {
   readonly unknown?: string;
 }
 
-export interface Place {
+export interface NodeAccess {
   readonly pool: Pool;
   /**
    * True if the primary server names this server, but the server does not know the organization: it was

@@ -23,6 +23,6 @@ export {
   whoMay,
 } from './operations.ts';
 export { namespaceGroups } from './groups.ts';
-export { type Json, paramsIn, schemaIn } from './schemas.ts';
-export { namespacePath, type Page, referencePages } from './pages.ts';
+export { type JsonFields, paramsIn, schemaIn } from './schemas.ts';
+export { namespacePath, type ReferencePage, referencePages } from './pages.ts';
 export { datesOf, knownDates, lastModifiedOf, type PageDates } from './last-modified.ts';

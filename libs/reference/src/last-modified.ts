@@ -1,13 +1,13 @@
 /** The day of each page's last change. */
 import { createHash } from 'node:crypto';
 import { dates } from './dates.generated.ts';
-import { type Page } from './pages.ts';
+import { type ReferencePage } from './pages.ts';
 
 /** The digest of each page's text and the day on which that text was first recorded, by path. */
 export type PageDates = Readonly<Record<string, { readonly sha256: string; readonly since: string }>>;
 
 /** Returns the updated dates. A page whose text differs from `known` gets the date `today`. */
-export const datesOf = (pages: readonly Page[], known: PageDates, today: string): PageDates =>
+export const datesOf = (pages: readonly ReferencePage[], known: PageDates, today: string): PageDates =>
   Object.fromEntries(
     pages.map(({ path, markdown }) => {
       const sha256 = createHash('sha256').update(markdown).digest('hex');

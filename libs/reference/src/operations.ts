@@ -6,7 +6,7 @@ import {
   operations,
   proofMinutes,
   pathOf,
-  type Reason,
+  type ErrorReason,
   groundsInWords,
   groundsOf,
   reasons,
@@ -18,7 +18,7 @@ import { type Field, fieldsOf, parametersOf } from './fields.ts';
 
 /** An expected error of an operation. */
 export interface Refusal {
-  readonly reason: Reason;
+  readonly reason: ErrorReason;
   readonly code: string;
   readonly status: number;
   readonly meaning: string;
@@ -88,7 +88,7 @@ const withArticle = (role: string): string => `${/^[aeo]/.test(role) ? 'an' : 'a
 /** Reasons of refusals that any write may have in addition to its own reasons. */
 const ofEveryWrite = ['idempotency_in_flight', 'idempotency_mismatch'] as const;
 
-export const refusalOf = (reason: Reason): Refusal => {
+export const refusalOf = (reason: ErrorReason): Refusal => {
   const fact = reasons[reason];
   return { reason, status: errorStatus[fact.code], ...fact };
 };

@@ -9,7 +9,7 @@ import {
   eventKinds,
   type Operation,
   operations,
-  type Reason,
+  type ErrorReason,
   reasons,
 } from '@muster/registry';
 import { type Field, recordsOf, simpleRecordsOf } from './fields.ts';
@@ -24,7 +24,7 @@ import {
   refusalOf,
 } from './operations.ts';
 
-export interface Page {
+export interface ReferencePage {
   /** The path below the served address, without an extension: `reference/stories`. */
   readonly path: string;
   readonly title: string;
@@ -35,14 +35,14 @@ export interface Page {
   readonly json: unknown;
 }
 
-type Head = Pick<Page, 'path' | 'title' | 'summary'>;
-type Content = Pick<Page, 'markdown' | 'json'>;
+type Head = Pick<ReferencePage, 'path' | 'title' | 'summary'>;
+type Content = Pick<ReferencePage, 'markdown' | 'json'>;
 
 /**
  * Creates a page that builds its content on first access. Building all pages takes longer than the start of a
  * server may.
  */
-function page(head: Head, content: () => Content): Page {
+function page(head: Head, content: () => Content): ReferencePage {
   let made: Content | undefined;
   const get = (): Content => (made ??= content());
   return {
@@ -128,7 +128,7 @@ function operationSection(page: OperationPage): string {
   return parts.join('\n\n');
 }
 
-function namespacePage(namespace: string, inside: readonly Operation[]): Page {
+function namespacePage(namespace: string, inside: readonly Operation[]): ReferencePage {
   const summary = sentenceOf(namespace);
   return page({ path: namespacePath(namespace), title: namespace, summary }, () => {
     const pages = inside.map(describe);
@@ -147,7 +147,7 @@ function namespacePage(namespace: string, inside: readonly Operation[]): Page {
   });
 }
 
-const recordsPage = (): Page => {
+const recordsPage = (): ReferencePage => {
   const summary = 'Every record that answers are made of, with its fields.';
   return page({ path: 'reference/records', title: 'Records', summary }, () => recordsContent(summary));
 };
@@ -170,8 +170,8 @@ function recordsContent(summary: string): Content {
   };
 }
 
-function errorsPage(): Page {
-  const all = (Object.keys(reasons) as Reason[])
+function errorsPage(): ReferencePage {
+  const all = (Object.keys(reasons) as ErrorReason[])
     .map(refusalOf)
     .toSorted((a, b) => (a.reason < b.reason ? -1 : 1));
   const summary =
@@ -192,7 +192,7 @@ function errorsPage(): Page {
   }));
 }
 
-function eventKindsPage(): Page {
+function eventKindsPage(): ReferencePage {
   const emitters = (kind: string): string[] =>
     [...operations.values()].filter(({ emits }) => emits.some((one) => one === kind)).map(({ name }) => name);
   const rows = eventKinds.map((kind) => [code(kind), emitters(kind).map(code).join(', ')]);
@@ -204,14 +204,14 @@ function eventKindsPage(): Page {
 }
 
 /** Lists pages with their summaries. Links are relative to /reference. */
-const listOf = (pages: readonly Page[]): string =>
+const listOf = (pages: readonly ReferencePage[]): string =>
   table(
     ['Page', 'What it has'],
     pages.map(({ path, title, summary }) => [`[${title}](/${path})`, summary]),
   );
 
 /** Builds all pages of the reference, the index first. */
-export function referencePages(): Page[] {
+export function referencePages(): ReferencePage[] {
   const namespaces = [...operationsByNamespace()].map(([namespace, inside]) =>
     namespacePage(namespace, inside),
   );

@@ -6,30 +6,32 @@ import { Id, meaningOfParameter, type Operation } from '@muster/registry';
 import { z } from 'zod';
 import { personForm } from './fields.ts';
 
-export type Json = Record<string, unknown>;
+export type JsonFields = Record<string, unknown>;
 
 /** Returns the schema for an OpenAPI document. Adds the records that the schema references to `components`. */
-export function schemaIn(components: Json, schema: z.ZodType, io: 'input' | 'output'): Json {
+export function schemaIn(components: JsonFields, schema: z.ZodType, io: 'input' | 'output'): JsonFields {
   const {
     $defs,
     $schema: _dialect,
     ...json
-  } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Json & { $defs?: Json };
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as JsonFields & {
+    $defs?: JsonFields;
+  };
   for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= relink(definition);
-  return relink(json) as Json;
+  return relink(json) as JsonFields;
 }
 
 /** Returns the schema of an operation's parameters, each with its meaning. */
-export function paramsIn(components: Json, operation: Operation): Json {
-  const withMeanings = (json: Json, above: string): Json => ({
+export function paramsIn(components: JsonFields, operation: Operation): JsonFields {
+  const withMeanings = (json: JsonFields, above: string): JsonFields => ({
     ...json,
-    ...(json['items'] !== undefined && { items: withMeanings(json['items'] as Json, above) }),
+    ...(json['items'] !== undefined && { items: withMeanings(json['items'] as JsonFields, above) }),
     ...(Array.isArray(json['anyOf']) && {
-      anyOf: json['anyOf'].map((option: Json) => withMeanings(option, above)),
+      anyOf: json['anyOf'].map((option: JsonFields) => withMeanings(option, above)),
     }),
     ...(json['properties'] !== undefined && {
       properties: Object.fromEntries(
-        Object.entries(json['properties'] as Record<string, Json>).map(([name, property]) => {
+        Object.entries(json['properties'] as Record<string, JsonFields>).map(([name, property]) => {
           const path = above === '' ? name : `${above}.${name}`;
           return [name, described(withMeanings(property, path), meaningOfParameter(operation, path))];
         }),
@@ -40,7 +42,7 @@ export function paramsIn(components: Json, operation: Operation): Json {
 }
 
 /** Adds a meaning to a schema. A specific description stays; the general description of ids is replaced. */
-function described(json: Json, meaning: string | undefined): Json {
+function described(json: JsonFields, meaning: string | undefined): JsonFields {
   const form = personForm(json);
   if (meaning !== undefined && form !== undefined) return { ...json, description: `${meaning}. ${form}` };
   return meaning === undefined || ![undefined, Id.meta()?.description].includes(json['description'] as string)
@@ -52,8 +54,8 @@ function relink(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(relink);
   if (typeof node !== 'object' || node === null) return node;
   return Object.fromEntries(
-    Object.entries(withProperties(node as Json))
-      .filter(([key]) => key !== 'id' || typeof (node as Json)['id'] !== 'string')
+    Object.entries(withProperties(node as JsonFields))
+      .filter(([key]) => key !== 'id' || typeof (node as JsonFields)['id'] !== 'string')
       .map(([key, value]) => [
         key,
         key === '$ref' && typeof value === 'string'
@@ -67,7 +69,7 @@ function relink(node: unknown): unknown {
  * Lists each property of a record whose keys are fixed, such as a number for each status. Without this, the
  * schema would use `propertyNames`, which few programs support.
  */
-function withProperties(json: Json): Json {
+function withProperties(json: JsonFields): JsonFields {
   const { propertyNames, additionalProperties, required, ...others } = json;
   if (propertyNames === undefined || !Array.isArray(required)) return json;
   const properties = Object.fromEntries(required.map((name: string) => [name, additionalProperties]));

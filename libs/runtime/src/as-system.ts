@@ -8,7 +8,7 @@ import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
 import { holdOpen, isBarred } from './archived.ts';
 import { conclude } from './conclude.ts';
 import { contextOf, refuseToWait } from './execute.ts';
-import { type Caller, type Environment } from './handle.ts';
+import { type Caller, type HandlerEnvironment } from './handle.ts';
 import { parseParams } from './parse.ts';
 import { targetOf } from './target.ts';
 
@@ -50,7 +50,7 @@ const systemCaller = (orgId: string, actor: Actor): Caller => ({
  */
 export async function asSystem<Result>(
   { db, orgId, actor, facts }: SystemWork,
-  environment: Environment,
+  environment: HandlerEnvironment,
   work: (perform: PerformAsSystem, emit: (domainEvent: DomainEvent) => void) => Promise<Result>,
 ): Promise<Result> {
   const domainEvents: DomainEvent[] = [];

@@ -1,7 +1,7 @@
 /** Builds the facts of a call that the audit stores. */
 import { type Operation } from '@muster/registry';
 import { type AuditFacts, type DomainEvent } from '@muster/tenancy';
-import { type Call } from './execute.ts';
+import { type OperationCall } from './execute.ts';
 
 /**
  * True for a parameter that names a record. Text that a member wrote is never stored, since the trail
@@ -42,7 +42,7 @@ function outcomeOf({ result, domainEvents }: Done): string | null {
   return idOf(answered ?? domainEvents[0]?.subject);
 }
 
-export const auditFacts = (operation: Operation, call: Call, done?: Done): AuditFacts => ({
+export const auditFacts = (operation: Operation, call: OperationCall, done?: Done): AuditFacts => ({
   operation: operation.name,
   target: subjectOf(operation, call.params) ?? (done === undefined ? null : outcomeOf(done)),
   tokenId: call.token.identity.tokenId,

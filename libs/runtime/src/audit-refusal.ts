@@ -3,14 +3,14 @@ import { type Pool } from '@muster/driver';
 import { type ApiError, type Operation } from '@muster/registry';
 import { inOrganization, trail, type Visit } from '@muster/tenancy';
 import { auditFacts } from './audit-facts.ts';
-import { type Call } from './execute.ts';
+import { type OperationCall } from './execute.ts';
 import { type Caller } from './handle.ts';
 
 export async function auditRefusal(
   pool: Pool,
   operation: Operation,
   caller: Caller,
-  call: Call,
+  call: OperationCall,
   refused: ApiError,
 ): Promise<void> {
   const visit: Visit = {

@@ -2,7 +2,7 @@
 import { type Db } from '@muster/driver';
 import { type Actor } from '@muster/registry';
 import { type AuditFacts, type DomainEvent, trail } from '@muster/tenancy';
-import { type Reaction } from './handle.ts';
+import { type EventReaction } from './handle.ts';
 
 /** The work that was done in the transaction. */
 export interface Conclusion {
@@ -19,7 +19,7 @@ export interface Conclusion {
 export async function conclude(
   db: Db,
   { orgId, actor, domainEvents: happened, facts }: Conclusion,
-  reactions: readonly Reaction[],
+  reactions: readonly EventReaction[],
 ): Promise<void> {
   const domainEvents = [...happened];
   if (happened.length > 0)

@@ -19,7 +19,13 @@ import { attempt } from './attempt.ts';
 import { auditFacts } from './audit-facts.ts';
 import { conclude } from './conclude.ts';
 import { isIdentityOld, mayRunAgain, toApiError } from './errors.ts';
-import { type Awaited, type Caller, type Environment, type Handler, type HandlerContext } from './handle.ts';
+import {
+  type Awaited,
+  type Caller,
+  type HandlerEnvironment,
+  type Handler,
+  type HandlerContext,
+} from './handle.ts';
 import {
   claimKey,
   fingerprintOf,
@@ -39,7 +45,7 @@ import { targetIdOf, targetOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
 /** A call as its transport received it. */
-export interface Call {
+export interface OperationCall {
   readonly token: AuthenticatedToken;
   readonly params: unknown;
   readonly requestId: string;
@@ -66,7 +72,7 @@ interface Outcome {
   readonly awaits: Awaited | null;
 }
 
-export interface Answer extends Outcome {
+export interface OperationResponse extends Outcome {
   /** The position of the write-ahead log, for later calls; null without a standby. */
   readonly position: string | null;
 }
@@ -79,7 +85,7 @@ export interface Answer extends Outcome {
 const mostAttempts = 3;
 
 /** The environment of a handler that uses no other handlers. */
-const alone: Environment = { handlers: new Map(), reactions: [] };
+const alone: HandlerEnvironment = { handlers: new Map(), reactions: [] };
 
 /** The default policy, parsed once, since nearly every organization uses it. */
 const defaultPolicy = Policy.parse({});
@@ -122,9 +128,9 @@ function callerOf({ identity }: AuthenticatedToken): Caller {
 export async function execute(
   pool: Pool,
   handler: Handler,
-  call: Call,
-  environment: Environment = alone,
-): Promise<Answer> {
+  call: OperationCall,
+  environment: HandlerEnvironment = alone,
+): Promise<OperationResponse> {
   let { token } = call;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -169,9 +175,9 @@ async function executeAs(...[pool, handler, call, environment]: Required<Paramet
 interface Admitted {
   readonly handler: Handler;
   readonly caller: Caller;
-  readonly call: Call;
+  readonly call: OperationCall;
   readonly params: Record<string, unknown>;
-  readonly environment: Environment;
+  readonly environment: HandlerEnvironment;
 }
 
 /** The Idempotency-Key of a write, and the fingerprint that identifies a repetition of the same call. */
@@ -185,7 +191,7 @@ function keyOf({ handler: { operation }, call, params }: Admitted): Key | null {
   return value === null ? null : { value, fingerprint: fingerprintOf(operation, params) };
 }
 
-async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
+async function perform(pool: Pool, admitted: Admitted): Promise<OperationResponse> {
   const { handler, caller, call, params } = admitted;
   const { operation } = handler;
   const key = keyOf(admitted);
@@ -337,7 +343,7 @@ export interface Transaction {
   /** The record that the call names, even while a performed operation runs. */
   readonly target: Visit['target'];
   readonly domainEvents: DomainEvent[];
-  readonly environment: Environment;
+  readonly environment: HandlerEnvironment;
   readonly waitFor: HandlerContext<Operation>['waitFor'];
   readonly changedNothing: HandlerContext<Operation>['changedNothing'];
 }

@@ -148,9 +148,9 @@ export interface Handler<O extends Operation = Operation> extends HandlerParts<O
 }
 
 /** The environment of handlers. They reach one another by contract, never by import. */
-export interface Environment {
+export interface HandlerEnvironment {
   readonly handlers: ReadonlyMap<string, Handler>;
-  readonly reactions: readonly Reaction[];
+  readonly reactions: readonly EventReaction[];
   /** The maximum page size in bytes; the contract's limit by default. Specs set smaller ones. */
   readonly mostPageBytes?: number | undefined;
   /**
@@ -176,7 +176,7 @@ export interface Environment {
  * events, so that domains need not know one another. It returns resulting events, which later reactions and
  * the trail receive as well.
  */
-export type Reaction = (what: {
+export type EventReaction = (what: {
   readonly db: Db;
   readonly orgId: string;
   /** The caller or the worker that caused the events. */

@@ -14,18 +14,18 @@ export { conclude } from './conclude.ts';
 export { changedFields, changedGit, cleared } from './changes.ts';
 export { toApiError, validationHoles } from './errors.ts';
 export { asSystem, type PerformAsSystem } from './as-system.ts';
-export { type Answer, type Call, execute } from './execute.ts';
+export { type OperationResponse, type OperationCall, execute } from './execute.ts';
 export {
   type AllHandlers,
   type Awaited,
   byOperation,
   type Caller,
-  type Environment,
+  type HandlerEnvironment,
   handle,
   type Handler,
   type HandlerContext,
   type HandlersOf,
-  type Reaction,
+  type EventReaction,
 } from './handle.ts';
 export { canonicalGit, canonicalPull, canonicalUrlOf } from './pull-addresses.ts';
 export { isWellFormedSession, newSessionSecret, sessionTokenHash } from './sessions.ts';

@@ -12,7 +12,7 @@ import {
   type EnteringSession,
   identify,
   identifySession,
-  type Identity,
+  type TokenIdentity,
   RememberedRights,
   touchTokens,
 } from '@muster/tenancy';
@@ -53,7 +53,7 @@ export const tokenPrefixOf = (secret: string): string => secret.slice(0, 14);
 export const hashToken = (secret: string): Buffer => digestOf('sha256', secret, 'buffer');
 
 export interface AuthenticatedToken {
-  readonly identity: Identity;
+  readonly identity: TokenIdentity;
   /** The cached rights of the token, kept as long as the identity. */
   readonly rights: RememberedRights;
   /** Drops the cached identity after the authorization check found that it no longer holds. */
@@ -80,7 +80,7 @@ const touchMillis = 10_000;
 export type AroundLookUp = <Found>(look: () => Promise<Found | undefined>) => Promise<Found | undefined>;
 
 /** Throws 403 if the organization requires a proof that the session lacks. */
-const enterBySession = async (pool: Pool, entering: EnteringSession): Promise<Identity | undefined> => {
+const enterBySession = async (pool: Pool, entering: EnteringSession): Promise<TokenIdentity | undefined> => {
   try {
     return await identifySession(pool, entering);
   } catch (error) {
@@ -89,7 +89,7 @@ const enterBySession = async (pool: Pool, entering: EnteringSession): Promise<Id
   }
 };
 
-type LookUp = () => Promise<Identity | undefined>;
+type LookUp = () => Promise<TokenIdentity | undefined>;
 const atOnce: AroundLookUp = (look) => look();
 
 export interface Authenticator {
@@ -110,7 +110,7 @@ type Remembered = Pick<AuthenticatedToken, 'identity' | 'rights'>;
 export function createAuthenticator(pool: Pool): Authenticator {
   const remembered = new LRUCache<string, Remembered>({ max: mostRemembered, ttl: rememberMillis });
   const touched = new LRUCache<string, true>({ max: mostRemembered, ttl: rememberMillis });
-  let used = new Map<string, Identity>();
+  let used = new Map<string, TokenIdentity>();
 
   const touch = async (): Promise<void> => {
     if (used.size === 0) return;
@@ -124,7 +124,7 @@ export function createAuthenticator(pool: Pool): Authenticator {
   // A failed write is dropped: last_used_at is only a hint, and the next use is recorded again.
   const timer = setInterval(() => void touch().catch(() => undefined), touchMillis).unref();
 
-  const note = (key: string, identity: Identity): void => {
+  const note = (key: string, identity: TokenIdentity): void => {
     if (touched.has(key)) return;
     touched.set(key, true);
     used.set(key, identity);

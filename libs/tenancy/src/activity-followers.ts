@@ -10,7 +10,7 @@ import {
   type ActivityPosition,
   type Follower,
   placesAgeMillis,
-  type Waiter,
+  type WaitingCaller,
   type Waiting,
 } from './waiting.ts';
 
@@ -27,7 +27,7 @@ interface Looking extends Follower<ActivityPosition> {
  * poll.
  */
 interface Inbox {
-  readonly waiter: Waiter;
+  readonly waiter: WaitingCaller;
   readonly changed: () => void;
   moves: number;
   place: string | undefined;
@@ -45,7 +45,7 @@ export interface ActivityFollowers extends Waiting<ActivityPosition> {
    * Calls `changed` after the first poll and after each poll that finds a changed inbox. Returns the function
    * that stops following.
    */
-  readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
+  readonly followInbox: (waiter: WaitingCaller, changed: () => void) => () => void;
 }
 
 export function createActivityFollowers(pool: Pool): ActivityFollowers {

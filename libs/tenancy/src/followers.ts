@@ -10,7 +10,7 @@ import {
   type Follower,
   placesAgeMillis,
   type Position,
-  type Waiter,
+  type WaitingCaller,
   type Waiting,
 } from './waiting.ts';
 
@@ -25,12 +25,17 @@ export interface Followers {
    * Resolves when the stream has passed the position, the time has run out, the caller has disconnected, or
    * `close` was called.
    */
-  readonly wait: (waiter: Waiter, position: Position, seconds: number, left?: AbortSignal) => Promise<void>;
+  readonly wait: (
+    waiter: WaitingCaller,
+    position: Position,
+    seconds: number,
+    left?: AbortSignal,
+  ) => Promise<void>;
   /**
    * Calls `changed` after the first poll, and after each poll that finds a change of the member's inbox or of
    * the rights in its organization. Returns the function that stops following.
    */
-  readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
+  readonly followInbox: (waiter: WaitingCaller, changed: () => void) => () => void;
   /** Releases all callers, now and in the future. */
   readonly close: () => void;
 }

@@ -6,7 +6,7 @@ import { ask, newId, type Pool, sql } from '@muster/driver';
 import { databaseFor, everyOne, findOnNodes, groupByNode } from '@muster/placement';
 import { type Scope } from '@muster/registry';
 
-export interface Identity {
+export interface TokenIdentity {
   readonly tokenId: string;
   readonly tokenHash: Buffer;
   readonly orgId: string;
@@ -40,10 +40,10 @@ export const reachOf = ({
   scopes,
   projectIds,
   mayReadInbox,
-}: Pick<Identity, 'scopes' | 'projectIds' | 'mayReadInbox'>): string =>
+}: Pick<TokenIdentity, 'scopes' | 'projectIds' | 'mayReadInbox'>): string =>
   [scopes.join(' '), projectIds?.join(' ') ?? 'all', mayReadInbox ? 'inbox' : 'no inbox'].join('|');
 
-type Found = Omit<Identity, 'tokenHash' | 'session' | 'resource'>;
+type Found = Omit<TokenIdentity, 'tokenHash' | 'session' | 'resource'>;
 
 /** The columns of the alias `i` that form a value of the type Found. */
 const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id as "memberId", i.agent_id as "agentId",
@@ -51,7 +51,7 @@ const found = sql.part`i.token_id as "tokenId", i.org_id as "orgId", i.member_id
   i.may_read_inbox as "mayReadInbox"`;
 
 /** Finds the identity for a token's hash; undefined if the token is unknown, revoked or expired. */
-export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
+export async function identify(pool: Pool, tokenHash: Buffer): Promise<TokenIdentity | undefined> {
   const row = await findOnNodes(
     pool,
     async (at) =>
@@ -59,7 +59,7 @@ export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity 
         await ask(
           at,
           sql<
-            Found & Pick<Identity, 'resource'>
+            Found & Pick<TokenIdentity, 'resource'>
           >`select ${found}, app.token_resource(${tokenHash}) as resource from app.identify(${tokenHash}) i`,
         )
       )[0],
@@ -86,7 +86,7 @@ export interface EnteringSession {
 export async function identifySession(
   pool: Pool,
   { sessionHash, orgId, tokenHash }: EnteringSession,
-): Promise<Identity | undefined> {
+): Promise<TokenIdentity | undefined> {
   // The time before the query, so that a proof never counts as younger than it is: the query takes time, too.
   const askedAt = performance.now();
   const [row] = await databaseFor(pool, orgId).run(
@@ -106,7 +106,7 @@ export async function identifySession(
 }
 
 /** A token that was used, and the organization of that token. */
-export type UsedToken = Pick<Identity, 'orgId' | 'tokenHash'>;
+export type UsedToken = Pick<TokenIdentity, 'orgId' | 'tokenHash'>;
 
 /**
  * The maximum age of a cached placement, in milliseconds. After a move, the use of a token may still be

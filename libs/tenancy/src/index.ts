@@ -1,10 +1,16 @@
 export { createFollowers, type Followers } from './followers.ts';
 export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
-export { type EnteringSession, identify, identifySession, type Identity, touchTokens } from './identity.ts';
+export {
+  type EnteringSession,
+  identify,
+  identifySession,
+  type TokenIdentity,
+  touchTokens,
+} from './identity.ts';
 export { type InvitedAccount, type InvitedEntry } from './invited.ts';
 export { asOperator } from './operator.ts';
 export { getOrganizationKey } from './organization-key.ts';
-export { type Entry, inInvitingOrganization, inOrganization, type Visit } from './organization.ts';
+export { type AccessGrant, inInvitingOrganization, inOrganization, type Visit } from './organization.ts';
 export { outboxRow } from './outbox.ts';
 export {
   containing,
@@ -28,4 +34,4 @@ export {
   trail,
   workerActor,
 } from './trail.ts';
-export { type Position, type Waiter } from './waiting.ts';
+export { type Position, type WaitingCaller } from './waiting.ts';

@@ -62,7 +62,7 @@ export interface Visit {
 }
 
 /** The result of the authorization check. */
-export interface Entry {
+export interface AccessGrant {
   /** The time of the transaction, by the database's clock. */
   readonly at: string;
   readonly orgRole: OrgRole;
@@ -101,7 +101,7 @@ export interface WayIn<Found> {
 }
 
 /** Builds the authorization check of a caller with a token. */
-const byToken = (visit: Visit): WayIn<Entry> => {
+const byToken = (visit: Visit): WayIn<AccessGrant> => {
   const { effect, tokenHash, orgId, rights, orgRank, target, claim, onPosition } = visit;
   const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
   const [reach, toldOrgId, epoch, expiresAt, projects] = told;
@@ -139,7 +139,7 @@ const bytesOf = ({ parameters }: Statement): number => sizeOf(parameters);
  * A tenant transaction of one call. Collects statements, sends them together, and tracks whether a
  * transaction is open.
  */
-export class Session<Found = Entry> implements Db {
+export class Session<Found = AccessGrant> implements Db {
   private readonly send: Send;
   private readonly wayIn: WayIn<Found>;
   private waiting: Waiting[] = [];

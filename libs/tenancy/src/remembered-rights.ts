@@ -6,7 +6,7 @@
  */
 import { orgRank, type OrgRole } from '@muster/registry';
 import { LRUCache } from 'lru-cache';
-import { type Identity, reachOf } from './identity.ts';
+import { type TokenIdentity, reachOf } from './identity.ts';
 
 /**
  * The rights in the answer of the authorization check. All fields except the project's are null if the check
@@ -79,7 +79,7 @@ export class RememberedRights {
   private rights: Rights | null = null;
 
   /** Without an identity there are no rights to send, and the check reads everything. */
-  constructor(identity: Identity | null) {
+  constructor(identity: TokenIdentity | null) {
     this.orgId = identity?.orgId ?? null;
     this.reach = identity === null ? null : reachOf(identity);
   }

@@ -15,7 +15,7 @@ import {
   sendRead,
   sql,
 } from '@muster/driver';
-import { type Entry, letIn, Session, type Visit, type WayIn } from './organization.ts';
+import { type AccessGrant, letIn, Session, type Visit, type WayIn } from './organization.ts';
 import { RememberedRights } from './remembered-rights.ts';
 
 /**
@@ -88,7 +88,7 @@ export function createStandby(options: StandbyOptions): Standby {
     if (epoch === null) throw new Declined('rights');
     const stood = { position: '', moves: -1 };
     const { kind, ref } = target ?? { kind: null, ref: null };
-    const wayIn: WayIn<Entry> = {
+    const wayIn: WayIn<AccessGrant> = {
       ...{ effect: 'read', orgId, claim: null, onPosition: undefined },
       enter: sql<StandbyRow>`select * from app.enter_standby(
         ${position}::pg_lsn, ${orgId}, ${epoch}, ${kind}, ${ref}, ${projects})`,

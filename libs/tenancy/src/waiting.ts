@@ -10,7 +10,7 @@
 export const placesAgeMillis = 2_000;
 
 /** The caller who waits. */
-export interface Waiter {
+export interface WaitingCaller {
   readonly orgId: string;
   readonly memberId: string;
   readonly tokenId: string;
@@ -33,7 +33,7 @@ export type Position = ExecutionPosition | ActivityPosition;
 
 /** A caller who waits for a stream to advance beyond a position. */
 export interface Follower<At extends Position> {
-  readonly waiter: Waiter;
+  readonly waiter: WaitingCaller;
   readonly position: At;
   readonly wake: () => void;
 }

@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 
-export interface Page {
+export interface TerminalFormat {
   /** Columns of the terminal; undefined if the output goes elsewhere. */
   readonly width: number | undefined;
   readonly colored: boolean;
 }
 
-export function pageOfStdout(): Page {
+export function pageOfStdout(): TerminalFormat {
   const { isTTY, columns } = process.stdout;
   return { width: isTTY ? columns : undefined, colored: isTTY && wantsColor() };
 }
@@ -14,6 +14,6 @@ export function pageOfStdout(): Page {
 /** True unless the variable NO_COLOR is set (https://no-color.org). */
 const wantsColor = (): boolean => (process.env['NO_COLOR'] ?? '') === '';
 
-export const heading = (text: string, { colored }: Page): string =>
+export const heading = (text: string, { colored }: TerminalFormat): string =>
   // `pageOfStdout` has checked the stream already.
   colored ? styleText('bold', text, { validateStream: false }) : text;

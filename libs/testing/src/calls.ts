@@ -2,12 +2,12 @@
 import { errorOf, type Transport } from '@muster/client';
 import { newId } from '@muster/driver';
 import {
-  type Answer,
+  type OperationResponse,
   byOperation,
   createAuthenticator,
   execute,
   type Handler,
-  type Reaction,
+  type EventReaction,
   toApiError,
 } from '@muster/runtime';
 import { createFollowers } from '@muster/tenancy';
@@ -25,7 +25,7 @@ export interface Calls {
     params: unknown,
     setUp: CallSetUp,
     requestId?: string,
-  ) => Promise<Answer>;
+  ) => Promise<OperationResponse>;
   /**
    * Returns the transport of the bearer's typed client. It calls the handlers by the names of their
    * operations.
@@ -38,7 +38,11 @@ export interface Calls {
  * Opens the functions that call the given handlers on a database. The given reactions handle the events of
  * the calls.
  */
-export function openCalls(database: TestDatabase, handlers: object, reactions: readonly Reaction[]): Calls {
+export function openCalls(
+  database: TestDatabase,
+  handlers: object,
+  reactions: readonly EventReaction[],
+): Calls {
   const byName = byOperation(handlers);
   const authenticator = createAuthenticator(database.app);
   const followers = createFollowers(database.app, () => undefined);
@@ -60,7 +64,7 @@ export function openCalls(database: TestDatabase, handlers: object, reactions: r
       userAgent: 'spec',
     };
     const environment = { handlers: byName, reactions, mostPageBytes };
-    const ask = (): Promise<Answer> => execute(pool ?? database.app, handler, call, environment);
+    const ask = (): Promise<OperationResponse> => execute(pool ?? database.app, handler, call, environment);
     const first = await ask();
     if (first.awaits === null) return first;
     const { position, seconds } = first.awaits;

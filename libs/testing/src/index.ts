@@ -4,7 +4,7 @@ export { cloneDatabase, patient, type TestDatabase } from './database.ts';
 export { heardBefore, type HalfSent, sendHalf } from './half-sent.ts';
 export { programEnvironment } from './environment.ts';
 export { checkEach } from './laws.ts';
-export { type Wire, wireTo } from './wire.ts';
+export { type BreakableRelay, wireTo } from './wire.ts';
 export {
   type CallSetUp,
   type Makers,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Readable } from 'node:stream';
 
-export interface Told {
+export interface RunnerEvent {
   /** Null if the line is about no story. */
   readonly story: string | null;
   /** The runner's name of the event, or `stderr` for a line of standard error. */
@@ -18,9 +18,9 @@ export interface Told {
 
 export interface RunnerOutput {
   /** The events so far, oldest first. */
-  readonly told: readonly Told[];
+  readonly told: readonly RunnerEvent[];
   /** Returns the first matching event since the start. Returns undefined if the runner ended without one. */
-  until(event: string, message?: RegExp): Promise<Told | undefined>;
+  until(event: string, message?: RegExp): Promise<RunnerEvent | undefined>;
   /** The exit code, once all output has arrived. Null if a signal ended the runner. */
   readonly ended: Promise<number | null>;
 }
@@ -28,19 +28,22 @@ export interface RunnerOutput {
 type Speaking = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 
 /** Reads all output of a runner. `hear` receives each event as it arrives. */
-export function readRunner(child: Speaking, hear: (one: Told) => void = () => undefined): RunnerOutput {
-  const told: Told[] = [];
+export function readRunner(
+  child: Speaking,
+  hear: (one: RunnerEvent) => void = () => undefined,
+): RunnerOutput {
+  const told: RunnerEvent[] = [];
   const waiting = new Set<() => void>();
   const look = (): void => {
     for (const one of waiting) one();
   };
-  const tell = (one: Told): void => {
+  const tell = (one: RunnerEvent): void => {
     told.push(one);
     hear(one);
     look();
   };
   createInterface({ input: child.stdout }).on('line', (line) => {
-    tell(JSON.parse(line) as Told);
+    tell(JSON.parse(line) as RunnerEvent);
   });
   createInterface({ input: child.stderr }).on('line', (message) => {
     tell({ story: null, event: 'stderr', message });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { cloneDatabase } from './database.ts';
 import { openWorld, type OpenWorld, type World } from './world.ts';
 
@@ -7,7 +7,7 @@ import { openWorld, type OpenWorld, type World } from './world.ts';
  * Sets up a world for the calling spec file: a database, and calls of the given handlers with the given
  * reactions to their events.
  */
-export function useWorld(handlers: object, reactions: readonly Reaction[] = []): World {
+export function useWorld(handlers: object, reactions: readonly EventReaction[] = []): World {
   let open: OpenWorld | undefined;
   beforeAll(async () => {
     open = openWorld(await cloneDatabase(), handlers, reactions);

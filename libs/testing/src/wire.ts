@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-export interface Wire {
+export interface BreakableRelay {
   readonly url: string;
   /** Closes every connection, and accepts no new ones. */
   cut(): void;
@@ -10,7 +10,7 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-export async function wireTo(target: string): Promise<Wire> {
+export async function wireTo(target: string): Promise<BreakableRelay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;

@@ -2,7 +2,7 @@
 import { type Client, createClient } from '@muster/client';
 import { type Pool, sendBurst, type Statement } from '@muster/driver';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
-import { type Answer, type Handler, type Reaction } from '@muster/runtime';
+import { type OperationResponse, type Handler, type EventReaction } from '@muster/runtime';
 import { openCalls } from './calls.ts';
 import { allWait, contend, type RowLock } from './contention.ts';
 import { type TestDatabase } from './database.ts';
@@ -49,7 +49,7 @@ export interface World {
   /** Returns the typed client of a token's bearer. */
   client(secret: string): Client;
   /** Calls any handler, even one that is not in the registry. Returns and throws like the pipeline. */
-  call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<Answer>;
+  call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<OperationResponse>;
   /**
    * Sends the statements of all makers together at the end. The records do not exist before that, and `rows`
    * returns no rows.
@@ -100,7 +100,7 @@ export interface OpenWorld extends World {
 export function openWorld(
   database: TestDatabase,
   handlers: object,
-  reactions: readonly Reaction[] = [],
+  reactions: readonly EventReaction[] = [],
 ): OpenWorld {
   const rows = async <Row>(sql: string, ...parameters: unknown[]): Promise<Row[]> =>
     (await database.owner.query(sql, parameters)).rows as Row[];

@@ -7,7 +7,7 @@ import { migrate } from '@muster/migrations';
 import { createOrganization, createToken } from '@muster/organizations';
 import { startPostgres, startRedis } from '@muster/tools';
 
-export interface Ground {
+export interface MonitoringServers {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   /** A pool of the tables' owner, who can read everything. */
@@ -18,7 +18,7 @@ export interface Ground {
   stop(): Promise<void>;
 }
 
-export async function openGround(): Promise<Ground> {
+export async function openGround(): Promise<MonitoringServers> {
   const [postgres, redis] = await Promise.all([
     startPostgres({ durable: false }),
     startRedis({ durable: false }),

@@ -16,7 +16,7 @@ export const watchedApps = [
 ] as const satisfies readonly AppName[];
 export type WatchedApp = (typeof watchedApps)[number];
 
-export interface InstallationOptions {
+export interface MonitoredOptions {
   /** The address of a migrated database, with the login that owns it. */
   readonly databaseUrl: string;
   /** A Redis that no other installation uses, because the queues of two installations have equal names. */
@@ -28,13 +28,13 @@ export interface InstallationOptions {
   readonly ofSources?: { readonly nodeOptions: readonly string[] };
 }
 
-export interface Installation {
+export interface Monitored {
   readonly apps: Readonly<Record<WatchedApp, ThrowAwayApp>>;
   stop(): Promise<void>;
 }
 
 /** Starts the services, and returns when all are ready. */
-export async function startInstallation(options: InstallationOptions): Promise<Installation> {
+export async function startInstallation(options: MonitoredOptions): Promise<Monitored> {
   const { databaseUrl, redisUrl, environment = {}, onLine, ofSources } = options;
   const mailFolder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
   const started: ThrowAwayApp[] = [];

@@ -5,8 +5,8 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@muster/testing';
-import { type Ground, openGround } from './ground.ts';
-import { type Installation, startInstallation, type WatchedApp } from './installation.ts';
+import { type MonitoringServers, openGround } from './ground.ts';
+import { type Monitored, startInstallation, type WatchedApp } from './installation.ts';
 
 /** Starting several processes may take long on a busy machine. The timeout only ends tests that hang. */
 jest.setTimeout(240_000);
@@ -16,8 +16,8 @@ interface Line extends Readonly<Record<string, unknown>> {
   readonly msg: string;
 }
 
-let ground: Ground;
-let installation: Installation;
+let ground: MonitoringServers;
+let installation: Monitored;
 let mailServer: Server;
 const lines: Line[] = [];
 const texts: string[] = [];

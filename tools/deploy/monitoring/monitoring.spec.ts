@@ -17,8 +17,8 @@ import { appNames } from '../apps.ts';
 import { typeFaults, validate } from '../manifests.ts';
 import { dashboard, panels } from './dashboard.ts';
 import { type Series, seriesOf } from './exposition.ts';
-import { type Ground, openGround } from './ground.ts';
-import { type Installation, startInstallation, watchedApps } from './installation.ts';
+import { type MonitoringServers, openGround } from './ground.ts';
+import { type Monitored, startInstallation, watchedApps } from './installation.ts';
 import { hasPrometheus, startPrometheus } from './prometheus.ts';
 import { type Matcher, type Selector, selectorsIn } from './promql.ts';
 
@@ -100,8 +100,8 @@ describe('every query', () => {
 });
 
 describe('what the services export', () => {
-  let ground: Ground;
-  let installation: Installation;
+  let ground: MonitoringServers;
+  let installation: Monitored;
   let exported: readonly Series[];
 
   const post = async (url: string, body: object): Promise<number> => {

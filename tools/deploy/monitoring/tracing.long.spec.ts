@@ -9,19 +9,19 @@ import { until } from '@muster/testing';
 import { sourcesOf, startThrowAwayApp } from '@muster/tools';
 import { type Environment } from '../apps.ts';
 import { type CollectedSpan, type Collector, spanKind, startCollector } from './collector.ts';
-import { type Ground, openGround } from './ground.ts';
-import { type Installation, type InstallationOptions, startInstallation } from './installation.ts';
+import { type MonitoringServers, openGround } from './ground.ts';
+import { type Monitored, type MonitoredOptions, startInstallation } from './installation.ts';
 
 /** Starting several processes may take long on a busy machine. The timeout only ends tests that hang. */
 jest.setTimeout(240_000);
 
-let ground: Ground;
+let ground: MonitoringServers;
 beforeAll(async () => {
   ground = await openGround();
 });
 afterAll(() => ground.stop());
 
-const start = (more: Partial<InstallationOptions> = {}): Promise<Installation> =>
+const start = (more: Partial<MonitoredOptions> = {}): Promise<Monitored> =>
   startInstallation({ databaseUrl: ground.databaseUrl, redisUrl: ground.redisUrl, ...more });
 
 const rows = async <Row extends object>(sql: string, ...parameters: unknown[]): Promise<Row[]> =>
@@ -29,7 +29,7 @@ const rows = async <Row extends object>(sql: string, ...parameters: unknown[]): 
 
 /** Calls a tool of the gateway at its public address on the API. */
 async function callTool(
-  { apps }: Installation,
+  { apps }: Monitored,
   name: string,
   args: object,
   headers: Record<string, string> = {},
@@ -56,7 +56,7 @@ const undone = async (): Promise<number> =>
 
 describe('with a collector', () => {
   let collector: Collector;
-  let installation: Installation;
+  let installation: Monitored;
   const toCollector = (): Environment => ({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=secret-of-the-collector',

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { FsTree } from 'nx/src/generators/tree.js';
 import { programEnvironment } from '@muster/testing/environment';
 import { repositoryRoot } from '@muster/tools';
-import { createTrialWorkspace, type Outcome, type TrialWorkspace } from '../../jest/trial-workspace.ts';
+import { createTrialWorkspace, type NxResult, type TrialWorkspace } from '../../jest/trial-workspace.ts';
 import app from './generator.ts';
 
 const minutes = 60_000;
@@ -21,7 +21,7 @@ const whole = [
   ...['.github', 'apps', 'libs', 'docs/guides', 'tools/deploy'],
 ];
 
-const generate = (name: string, owner: string): Promise<Outcome> =>
+const generate = (name: string, owner: string): Promise<NxResult> =>
   workspace.run('nx', [
     ...['generate', './tools/generators:app', name],
     ...['--description=Reports by mail', `--owner=${owner}`],

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest as jestObject } from '@jest/globals';
 import { flushChanges, FsTree } from 'nx/src/generators/tree.js';
 import { repositoryRoot } from '@muster/tools';
-import { createTrialWorkspace, type Outcome, type TrialWorkspace } from '../../jest/trial-workspace.ts';
+import { createTrialWorkspace, type NxResult, type TrialWorkspace } from '../../jest/trial-workspace.ts';
 import operation from './generator.ts';
 
 const minutes = 60_000;
@@ -26,7 +26,7 @@ afterAll(() => workspace.remove());
 
 const words = { summary: 'Give it another name', description: 'Nothing else of it changes.' };
 
-const generate = (name: string, effect: 'read' | 'write'): Promise<Outcome> =>
+const generate = (name: string, effect: 'read' | 'write'): Promise<NxResult> =>
   workspace.run('nx', [
     ...['generate', './tools/generators:operation', name, `--effect=${effect}`],
     ...[`--summary=${words.summary}`, `--description=${words.description}`],
@@ -49,7 +49,7 @@ const generateHere = async (name: string, effect: 'read' | 'write'): Promise<str
   return said.join('');
 };
 
-const jest = (lib: string, ...args: string[]): Promise<Outcome> =>
+const jest = (lib: string, ...args: string[]): Promise<NxResult> =>
   workspace.run('node', [
     ...[
       '--experimental-vm-modules',

@@ -17,15 +17,15 @@ import {
 import {
   type ApiSite,
   asksToComeAgain,
-  type Call,
-  type Heard,
+  type Invoke,
+  type CallReply,
   idIn,
   isServed,
   openApi,
   reasonOf,
 } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { type GuardRemoval, without } from '../guards.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 
 /** A kind of token, with the role of the member that it belongs to. */
 interface Kind {
@@ -135,8 +135,8 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
 
 /** Creates a team that only `leadId` leads, and a catalog agent that the same member published. */
 async function setStage(
-  owner: Call,
-  other: Call,
+  owner: Invoke,
+  other: Invoke,
   who: Pick<Stage, 'leadId' | 'strangerId'>,
   index: number,
 ): Promise<Stage> {
@@ -174,7 +174,7 @@ function violationIn(
   operation: Operation,
   kind: Kind,
   wanted: string | null,
-  heard: Heard,
+  heard: CallReply,
 ): string | undefined {
   const reason = reasonOf(heard);
   // A refusal that depends on the record's owner says nothing about the token.
@@ -229,15 +229,15 @@ async function inTurns<Item>(items: readonly Item[], doOne: (item: Item) => Prom
 }
 
 async function run(
-  { note, services }: Setting,
+  { note, services }: RunSetup,
   { kinds: tried, isTried = () => true, isEnded = () => false }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const site = await openApi(services, { people: 4, viewers: [2], removals });
   const [owner, other, , stranger] = site.people;
   if (other === undefined || stranger === undefined) throw new Error('nobody is there');
   const as =
-    (token: string): Call =>
+    (token: string): Invoke =>
     async (operation, params) => {
       const call = site.as(token);
       let heard = await call(operation, params);

@@ -7,17 +7,17 @@ import { findBreakables } from '../breakable.ts';
 import {
   type ApiSite,
   asksToComeAgain,
-  type Call,
-  type Heard,
+  type Invoke,
+  type CallReply,
   idIn,
   isServed,
   millisOf,
   oddAmong,
   openApi,
 } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { comesToBe } from '../site.ts';
 
 interface Extent {
@@ -61,15 +61,15 @@ const mostWriteMillis = 500;
 const limits = { LIMIT_TOKEN: '100/0.001' };
 
 interface Course extends ApiSite {
-  readonly setting: Setting;
+  readonly setting: RunSetup;
   readonly extent: Extent;
   readonly violations: string[];
   /** Makes the next call, a read or a write, with the tokens of all members in turn. */
-  readonly call: () => Promise<Heard>;
-  readonly write: () => Promise<Heard>;
+  readonly call: () => Promise<CallReply>;
+  readonly write: () => Promise<CallReply>;
 }
 
-async function begin(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Course> {
+async function begin(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Course> {
   const { services } = setting;
   const breakables = await findBreakables(services);
   const site = await openApi(services, {
@@ -78,12 +78,12 @@ async function begin(setting: Setting, extent: Extent, removals: readonly Remova
   });
   const { people, as } = site;
   let calls = 0;
-  const next: Call = (operation, params) => {
+  const next: Invoke = (operation, params) => {
     calls += 1;
     return as(people[calls % people.length]?.token ?? '')(operation, params);
   };
   const projectId = idIn(await next('projects.create', { key: 'PRV', name: 'What is proven' }), 'project');
-  const write = (): Promise<Heard> => next('stories.create', { projectId, title: `Story ${calls}` });
+  const write = (): Promise<CallReply> => next('stories.create', { projectId, title: `Story ${calls}` });
   return {
     ...{ ...site, setting, extent, write, violations: [] },
     call: () => (calls % 2 === 0 ? write() : next('stories.list', { projectId, limit: 5 })),
@@ -91,8 +91,8 @@ async function begin(setting: Setting, extent: Extent, removals: readonly Remova
 }
 
 /** Makes concurrent calls while `act` runs, and returns their answers. */
-async function heardDuring(call: () => Promise<Heard>, act: () => Promise<void>): Promise<Heard[]> {
-  const heard: Heard[] = [];
+async function heardDuring(call: () => Promise<CallReply>, act: () => Promise<void>): Promise<CallReply[]> {
+  const heard: CallReply[] = [];
   const work = async (): Promise<void> => {
     const one = await call();
     heard.push(one);
@@ -151,7 +151,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
     const p99 = millisOf(heard, 0.99);
     slowest = Math.max(slowest, p99);
     // On a busy machine Postgres may be slow too.
-    const isFine = (one: Heard): boolean => isServed(one) || (!extent.isTimed && asksToComeAgain(one));
+    const isFine = (one: CallReply): boolean => isServed(one) || (!extent.isTimed && asksToComeAgain(one));
     violations.push(...oddAmong(heard, `writes while Redis was ${how}`, isFine));
     if (heard.length === 0) violations.push(`Redis ${how}: nothing was written meanwhile`);
     if (extent.isTimed && p99 > mostWriteMillis) {
@@ -162,7 +162,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
   return { writes, slowest };
 }
 
-async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Report> {
   const course = await begin(setting, extent, removals);
   const { kills, calls, away, latest } = await killPostgres(course);
   const { writes, slowest } = course.api.isAlive() ? await takeRedisAway(course) : { writes: 0, slowest: 0 };

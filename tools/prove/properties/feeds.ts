@@ -5,12 +5,12 @@
 import { Dice } from '@muster/tools';
 import { makeBoard, stories } from '../board.ts';
 import { differencesIn } from '../differences.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { countOf } from '../services.ts';
-import { type Desk, foundTeam, must, openDesk, type Team } from '../team.ts';
-import { followActivity, followEvents, type Follower } from './feeds/followers.ts';
+import { type Desk, foundTeam, must, openDesk, type TestTeam } from '../team.ts';
+import { followActivity, followEvents, type FeedFollower } from './feeds/followers.ts';
 
 const writers = 24;
 const boards = 2;
@@ -38,9 +38,9 @@ interface Work {
 }
 
 async function run(
-  { seed, services }: Setting,
+  { seed, services }: RunSetup,
   least: number,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const team = await foundTeam(services);
   if (removals.length > 0) await team.database.owner.query(sequenceSql);
@@ -67,7 +67,7 @@ async function run(
   return report(team, followers, written);
 }
 
-async function beginWorks(team: Team, desk: Desk): Promise<Work[]> {
+async function beginWorks(team: TestTeam, desk: Desk): Promise<Work[]> {
   const works: Work[] = [];
   for (let made = 0; made < boards; made += 1) {
     const { ids } = await makeBoard(team, everyHands);
@@ -82,7 +82,7 @@ async function beginWorks(team: Team, desk: Desk): Promise<Work[]> {
 
 /** Writes half of the events through the story of an execution and half through the forge. */
 async function writeAll(
-  { people }: Team,
+  { people }: TestTeam,
   desk: Desk,
   works: readonly Work[],
   { seed, least }: { readonly seed: number; readonly least: number },
@@ -109,7 +109,7 @@ async function writeAll(
   return written;
 }
 
-async function report(team: Team, followers: readonly Follower[], writes: number): Promise<Report> {
+async function report(team: TestTeam, followers: readonly FeedFollower[], writes: number): Promise<Report> {
   const violations: string[] = [];
   const total = (table: 'activity' | 'execution_events') =>
     countOf(team.database.owner, `${table} where org_id = $1`, [team.orgId]);

@@ -9,8 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, MusterError } from '@muster/client';
 import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '@muster/testing/github';
 import { Dice } from '@muster/tools';
-import { type Removal, without } from '../guards.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { type GuardRemoval, without } from '../guards.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 
@@ -53,9 +53,9 @@ const lifeOf = (nth: number): PullLife => ({
 });
 
 async function run(
-  { seed, services }: Setting,
+  { seed, services }: RunSetup,
   { lives, oneReportedOf }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1, removals });

@@ -3,13 +3,21 @@
  * several kinds of token. Requests that once found a bug are sent first.
  */
 import { operations, pathOf } from '@muster/registry';
-import { faultIn, faultInTool, found, type Known, learn, requestsFor, type Sent } from '@muster/testing/fuzz';
+import {
+  faultIn,
+  faultInTool,
+  found,
+  type Known,
+  learn,
+  requestsFor,
+  type FuzzRequest,
+} from '@muster/testing/fuzz';
 import fc from 'fast-check';
 import { metricOf, openCallers } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
-import { type House, startHouse } from '../house.ts';
+import { type GuardRemoval, without } from '../guards.ts';
+import { type TestSite, startHouse } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 
 interface Extent {
   /**
@@ -32,7 +40,7 @@ const mostTold = 20;
 /**
  * Creates the callers' tokens. The owner's token appears most often, because other callers are refused early.
  */
-async function foundTeam({ database }: House): Promise<readonly string[]> {
+async function foundTeam({ database }: TestSite): Promise<readonly string[]> {
   const { people, enter } = await foundOrganization(database, 2, { viewers: [1] });
   const [{ token: admin, email: ana }, dan] = people;
   const others = [
@@ -44,7 +52,7 @@ async function foundTeam({ database }: House): Promise<readonly string[]> {
   return [admin, admin, admin, admin, ...others.map(({ token }) => token), madeUp];
 }
 
-async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Report> {
   const house = await startHouse(setting.services, { api: removals });
   const { api, gateway } = house;
   const callers = openCallers(setting.services);
@@ -52,7 +60,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
   const counts = { requests: 0, answered: 0 };
 
   /** Sends a request and records its faults. Returns the text of a successful answer, or an empty string. */
-  const send = async (way: Way, token: string, sent: Sent): Promise<string> => {
+  const send = async (way: Way, token: string, sent: FuzzRequest): Promise<string> => {
     const { operation, params } = sent;
     const name = operation.replaceAll('.', '_');
     const tool = `{"name":"${name}","arguments":${params}}`;

@@ -4,9 +4,9 @@
  */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
-import { newTally, type Tally, write } from './idempotency/writes.ts';
+import { newTally, type WriteCounts, write } from './idempotency/writes.ts';
 
 interface Extent {
   readonly writes: number;
@@ -24,7 +24,7 @@ const people = 4;
 const stories = 12;
 const betweenBreaks = { least: 100, most: 500 };
 
-async function run({ seed, services }: Setting, wanted: Extent): Promise<Report> {
+async function run({ seed, services }: RunSetup, wanted: Extent): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people });
   const { breakables, copies } = site;
@@ -65,7 +65,7 @@ async function run({ seed, services }: Setting, wanted: Extent): Promise<Report>
   };
 }
 
-async function missingOrDoubled({ database, orgId }: Site, tally: Tally): Promise<string[]> {
+async function missingOrDoubled({ database, orgId }: Site, tally: WriteCounts): Promise<string[]> {
   const { rows } = await database.owner.query<{ body: string; ids: string[] }>(
     'select body, array_agg(id::text) as ids from comments where org_id = $1 group by body',
     [orgId],

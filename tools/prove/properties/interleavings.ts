@@ -3,8 +3,8 @@
  * exactly the expected one.
  */
 import { crowd } from '../board.ts';
-import { type Removal } from '../guards.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { type GuardRemoval } from '../guards.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { claimScenes } from './interleavings/claim-scenes.ts';
 import { scenes as leaseScenes } from './interleavings/scenes.ts';
 import { type Interleaving, play, setStage } from './interleavings/stage.ts';
@@ -16,9 +16,9 @@ interface Extent {
 }
 
 async function run(
-  { services }: Setting,
+  { services }: RunSetup,
   { scenes, isCrowded }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const stage = await setStage(services, removals);
   const violations: string[] = [];

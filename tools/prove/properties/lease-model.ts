@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { makeBoard } from '../board.ts';
-import { property, type Report, type Setting } from '../property.ts';
-import { type Removal } from '../guards.ts';
-import { type Desk, findTeam, openDesk, type Team } from '../team.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
+import { type GuardRemoval } from '../guards.ts';
+import { type Desk, findTeam, openDesk, type TestTeam } from '../team.ts';
 import { commands } from './lease-model/commands.ts';
 import { brokenInvariants } from './lease-model/invariants.ts';
-import { type Model, newModel, type Policy } from './lease-model/model.ts';
+import { type Model, newModel, type ModelPolicy } from './lease-model/model.ts';
 import { mutants } from './lease-model/mutants.ts';
 import { onBoard, type Real } from './lease-model/real.ts';
 
@@ -19,7 +19,7 @@ const boardsAtOnce = 5;
 /** The number of commands within which a mutant must be found. */
 const mutantBudget = 4_000;
 
-const aPolicy = fc.record<Policy>({
+const aPolicy = fc.record<ModelPolicy>({
   agentsMayComplete: fc.boolean(),
   requireMergeProof: fc.boolean(),
   completeStoryOnMerge: fc.boolean(),
@@ -28,7 +28,7 @@ const aPolicy = fc.record<Policy>({
 type Drawn = Iterable<fc.AsyncCommand<Model, Real>>;
 
 interface Course {
-  readonly team: Team;
+  readonly team: TestTeam;
   readonly desk: Desk;
   readonly counts: Map<string, number>;
 }
@@ -36,7 +36,7 @@ interface Course {
 const sumOf = ({ counts }: Course, isRefusal: boolean): number =>
   [...counts].reduce((sum, [what, n]) => (what.startsWith('refused') === isRefusal ? sum + n : sum), 0);
 
-async function row(course: Course, policy: Policy, drawn: Drawn): Promise<void> {
+async function row(course: Course, policy: ModelPolicy, drawn: Drawn): Promise<void> {
   const board = await makeBoard(course.team, policy);
   const setUp = () => ({ model: newModel(policy), real: onBoard(board, course.desk, course.counts) });
   await fc.asyncModelRun<Model, Real, false, Model>(setUp, drawn);
@@ -52,9 +52,9 @@ interface Extent {
 
 /** Runs until enough commands are done or one shows a difference. */
 async function run(
-  { seed, services, note }: Setting,
+  { seed, services, note }: RunSetup,
   { least, shrinks }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const team = await findTeam(services);
   const desk = await openDesk(team, services, { removals, max: 1 });
@@ -81,7 +81,7 @@ function describe({
   counterexample,
   seed,
   counterexamplePath,
-}: fc.RunDetails<[Policy, Drawn]>): string {
+}: fc.RunDetails<[ModelPolicy, Drawn]>): string {
   const error = errorInstance instanceof Error ? errorInstance : new Error(String(errorInstance));
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
   const [policy, drawn] = counterexample ?? [];

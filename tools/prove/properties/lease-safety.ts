@@ -4,11 +4,11 @@
  */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
-import { type Course, type Deed, hold, type Unit } from './lease-safety/holders.ts';
-import { judge, type Rivals, type Verdict } from './lease-safety/verdict.ts';
-import { type Removal, swapped, without } from '../guards.ts';
+import { type Course, type Deed, hold, type SafetyUnit } from './lease-safety/holders.ts';
+import { judge, type Rivals, type SafetyVerdict } from './lease-safety/verdict.ts';
+import { type GuardRemoval, swapped, without } from '../guards.ts';
 
 interface Extent {
   readonly seconds: number;
@@ -41,16 +41,16 @@ const betweenBreaks = { least: 50, most: 350 };
 const mostRounds = 12;
 
 async function run(
-  { seed, services, note }: Setting,
+  { seed, services, note }: RunSetup,
   extent: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people, removals });
   const { units, rivals } = await makeUnits(site);
   const history: Deed[] = [];
   const fates = new Map<string, number>();
-  let verdict: Verdict | undefined;
+  let verdict: SafetyVerdict | undefined;
   const isControl = removals.length > 0;
   for (let round = 1; round <= (isControl ? mostRounds : 1); round += 1) {
     await beInHavoc(site, dice, extent, { site, units, history, fates, pauses: extent.pauses });
@@ -78,7 +78,7 @@ async function run(
 }
 
 /** Creates stories, two of which are in a delivery group. */
-async function makeUnits(site: Site): Promise<{ units: Unit[]; rivals: Rivals }> {
+async function makeUnits(site: Site): Promise<{ units: SafetyUnit[]; rivals: Rivals }> {
   const { ana: api, projectId } = site;
   const storyIds = await site.makeStories(stories);
   const grouped = storyIds.slice(0, 2);
@@ -87,7 +87,10 @@ async function makeUnits(site: Site): Promise<{ units: Unit[]; rivals: Rivals }>
   });
   await api.deliveryGroups.update({ groupId: group.id, state: 'active' });
   return {
-    units: [...storyIds.map((id): Unit => ({ type: 'story', id })), { type: 'delivery_group', id: group.id }],
+    units: [
+      ...storyIds.map((id): SafetyUnit => ({ type: 'story', id })),
+      { type: 'delivery_group', id: group.id },
+    ],
     rivals: new Map([[group.id, grouped], ...grouped.map((id): [string, string[]] => [id, [group.id]])]),
   };
 }

@@ -5,10 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Dice } from '@muster/tools';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { type Answered, type LicenseSite, openLicenseSite, redefine } from '../license-site.ts';
 import { countOf } from '../services.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 
 const callers = 3;
 const perOrder = 2;
@@ -86,7 +86,7 @@ interface Extent {
   readonly arrange?: (site: LicenseSite) => Promise<void>;
 }
 
-async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Report> {
   const { kinds: tried, scenes, rounds, arrange } = extent;
   const dice = new Dice(setting.seed);
   const site = await openLicenseSite(setting.services, removals);

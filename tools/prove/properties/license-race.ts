@@ -1,8 +1,8 @@
 /** Many machines race for each license over HTTP. The control reads the license's row without locking it. */
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';
 import { countOf } from '../services.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 
 interface Extent {
   readonly licenses: number;
@@ -39,7 +39,7 @@ async function raceFor(
   return [winners.size, odd];
 }
 
-async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Report> {
   const site = await openLicenseSite(setting.services, removals);
   const violations: string[] = [];
   let wanted = 0;

@@ -6,10 +6,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';
-import { property, type Report, type Setting } from '../property.ts';
-import { openReceiver, type Receiver } from '../receiver.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
+import { openReceiver, type ProofReceiver } from '../receiver.ts';
 import { comesToBe } from '../site.ts';
 
 interface Extent {
@@ -21,7 +21,7 @@ const bringForwardMillis = 100;
 const lostAfterMillis = 120_000;
 
 /** Kills the service while the receiver has a message that it has not acknowledged. */
-async function killInTheMiddle(site: LicenseSite, receiver: Receiver): Promise<void> {
+async function killInTheMiddle(site: LicenseSite, receiver: ProofReceiver): Promise<void> {
   const isInHands = await comesToBe(async () => receiver.unanswered > 0, 20_000);
   if (!isInHands) throw new Error('no message came');
   await site.service.kill();
@@ -37,9 +37,9 @@ async function live(site: LicenseSite, licenses: number): Promise<void> {
 }
 
 async function run(
-  { seed, services }: Setting,
+  { seed, services }: RunSetup,
   { licenses, breaks }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openLicenseSite(services, removals);

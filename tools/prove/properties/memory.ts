@@ -9,11 +9,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { repositoryRoot, type ThrowAwayApp } from '@muster/tools';
 import { beginWork, idIn, openCallers } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { type House, residentMebibytes, startHouse } from '../house.ts';
+import { type TestSite, residentMebibytes, startHouse } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { type Scope } from '../services.ts';
 
 interface Extent {
@@ -38,7 +38,7 @@ interface Ground {
 }
 
 /** Creates an organization with large records to read. */
-async function arrange({ services }: Setting, { database, api }: House, texts: number): Promise<Ground> {
+async function arrange({ services }: RunSetup, { database, api }: TestSite, texts: number): Promise<Ground> {
   const callers = openCallers(services);
   const { people, enter } = await foundOrganization(database, 2, { viewers: [1] });
   const [{ token: lead }, dan] = people;
@@ -108,7 +108,7 @@ function openSender(services: Scope, token: string) {
 
 /** Returns the calls that the viewer repeats. */
 function wishesOf(
-  { api, gateway }: House,
+  { api, gateway }: TestSite,
   executionId: string,
   post: ReturnType<typeof openSender>['post'],
 ): readonly (() => Promise<void>)[] {
@@ -137,9 +137,9 @@ function wishesOf(
 }
 
 async function run(
-  setting: Setting,
+  setting: RunSetup,
   { seconds, texts, atOnce }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const house = await startHouse(setting.services, { gateway: removals });
   const { viewer, executionId } = await arrange(setting, house, texts);

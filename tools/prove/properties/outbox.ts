@@ -9,9 +9,9 @@ import { openQueues } from '@muster/redis/queues';
 import { Dice } from '@muster/tools';
 import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 
 const faultNames = ['relay crash', 'Redis kill', 'Redis flush', 'worker kill'] as const;
 type FaultName = (typeof faultNames)[number];
@@ -54,9 +54,9 @@ interface Course {
 }
 
 async function run(
-  { seed, services, note }: Setting,
+  { seed, services, note }: RunSetup,
   extent: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people });

@@ -6,16 +6,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   asksToComeAgain,
   beginWork,
-  type Heard,
+  type CallReply,
   isServed,
   millisOf,
   oddAmong,
   openApi,
   reasonOf,
 } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { openTap } from '../tap.ts';
 
 const wayIn = without('the way in');
@@ -59,12 +59,12 @@ const turnMillis = 10;
  */
 const momentMillis = 50;
 
-type Ask = () => Promise<Heard>;
+type Ask = () => Promise<CallReply>;
 
 async function begin(
-  { services }: Setting,
+  { services }: RunSetup,
   { connections, sleepSeconds }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ) {
   const database = await services.database();
   const { url } = await openTap(services, database.url, slowDoor(sleepSeconds));
@@ -85,7 +85,7 @@ async function begin(
   let asked = 0;
   return {
     api,
-    ask: (): Promise<Heard> => {
+    ask: (): Promise<CallReply> => {
       asked += 1;
       return (asks[asked % asks.length] ?? asks[0])();
     },
@@ -95,8 +95,8 @@ async function begin(
 }
 
 /** Runs this many callers until `isEnough`. Each calls again after an answer, or a moment after a refusal. */
-async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<Heard[]> {
-  const heard: Heard[] = [];
+async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<CallReply[]> {
+  const heard: CallReply[] = [];
   await Promise.all(
     Array.from({ length: count }, async () => {
       while (!isEnough()) {
@@ -110,8 +110,8 @@ async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<
 }
 
 /** Starts this many calls per second without waiting for their answers. */
-async function stream(perSecond: number, seconds: number, ask: Ask): Promise<Heard[]> {
-  const calls: Promise<Heard>[] = [];
+async function stream(perSecond: number, seconds: number, ask: Ask): Promise<CallReply[]> {
+  const calls: Promise<CallReply>[] = [];
   const began = performance.now();
   for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - began) {
     for (const due = (perSecond * elapsed) / 1_000; calls.length < due;) calls.push(ask());
@@ -126,15 +126,15 @@ async function stream(perSecond: number, seconds: number, ask: Ask): Promise<Hea
  */
 const atOnce = 0.5;
 
-const isShed = (heard: Heard): boolean => reasonOf(heard) === 'overload';
+const isShed = (heard: CallReply): boolean => reasonOf(heard) === 'overload';
 /**
  * A call that got a request slot may still wait too long for a connection. It is then refused with an equal
  * reason but another message.
  */
-const foundNoPlace = (heard: Heard): boolean =>
+const foundNoPlace = (heard: CallReply): boolean =>
   isShed(heard) && String(heard.body['message']).startsWith('Too many requests at once');
 
-async function run(setting: Setting, extent: Extent, removals: readonly Removal[]): Promise<Report> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Report> {
   const { api, ask, renew, look } = await begin(setting, extent, removals);
   const violations: string[] = [];
   const figures: Record<string, number> = {};
@@ -170,8 +170,8 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
     },
     () => isOver && served >= extent.crowd.served,
   );
-  const renewals: Heard[] = [];
-  const health: Heard[] = [];
+  const renewals: CallReply[] = [];
+  const health: CallReply[] = [];
   try {
     while (renewals.length < extent.crowd.renewals) {
       renewals.push(await renew());
@@ -203,7 +203,7 @@ async function run(setting: Setting, extent: Extent, removals: readonly Removal[
 }
 
 /** Checks that each call was either answered or refused immediately with a request to retry. */
-function wrongIn(heard: readonly Heard[]): string[] {
+function wrongIn(heard: readonly CallReply[]): string[] {
   const waited = millisOf(heard.filter(isServed), 0.5);
   const turnedAwayAfter = millisOf(heard.filter(isShed), 0.5);
   const late = `half of the others were turned away only after ${Math.round(turnedAwayAfter)} ms`;

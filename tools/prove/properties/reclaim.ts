@@ -4,9 +4,9 @@
  */
 import { type Client, isRefusal, MusterError } from '@muster/client';
 import { type Pool } from '@muster/driver';
-import { never, type Removal, without } from '../guards.ts';
-import { type Person } from '../organization.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { never, type GuardRemoval, without } from '../guards.ts';
+import { type TestUser } from '../organization.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 import { killAfter, type Killed } from './reclaim/agent-process.ts';
 
@@ -36,15 +36,15 @@ interface Reclaimed {
 interface Course {
   readonly site: Site;
   /** The member whose agents are killed, and the member who takes over their stories. */
-  readonly holder: Person;
-  readonly rival: Person;
+  readonly holder: TestUser;
+  readonly rival: TestUser;
   readonly violations: string[];
 }
 
 async function run(
-  { services, note }: Setting,
+  { services, note }: RunSetup,
   extent: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const site = await openSite(services, { people: 2 });
   await site.startWorker({ removals });

@@ -5,18 +5,18 @@
  */
 import { newId, type Pool } from '@muster/driver';
 import { startApp } from '../bundles.ts';
-import { type Callers, type Heard, idIn, inWords, isServed, openCallers } from '../callers.ts';
-import { type House, startHouse } from '../house.ts';
-import { type Control, type Property, type Report, type Setting } from '../property.ts';
+import { type Callers, type CallReply, idIn, inWords, isServed, openCallers } from '../callers.ts';
+import { type TestSite, startHouse } from '../house.ts';
+import { type Control, type Property, type Report, type RunSetup } from '../property.ts';
 import { type Scope } from '../services.ts';
 import { foundOrganization } from '../organization.ts';
-import { about, type Change, changes, givingOf, type Subject } from './rights/changes.ts';
+import { about, type RightsChange, changes, givingOf, type RightsSubject } from './rights/changes.ts';
 
 /** The number of calls of each kind at each process after the commit. */
 const callsAfter = { short: 2, long: 40 } as const;
 
 interface Place {
-  readonly house: House;
+  readonly house: TestSite;
   /** The addresses of the API's two instances. */
   readonly apis: readonly [string, string];
 }
@@ -43,13 +43,13 @@ interface Kind {
  * Throws if no answer came. A call without an answer was neither done nor refused, and the loop would not
  * end.
  */
-function answered(heard: Heard): Heard {
+function answered(heard: CallReply): CallReply {
   if (heard.status === 0) throw new Error(`no answer came: ${inWords(heard)}`);
   return heard;
 }
 
 /** Answers true if the tool's result is no error. The HTTP status is 200 for both. */
-const isToolDone = ({ status, body }: Heard): boolean => {
+const isToolDone = ({ status, body }: CallReply): boolean => {
   const result = body['result'] as { isError?: boolean } | undefined;
   return status === 200 && result !== undefined && result.isError !== true;
 };
@@ -78,14 +78,14 @@ function kindsOf({ house, apis }: Place, callers: Callers, token: string, projec
  * Creates a member with a token who has the right that the change removes, and may read and write in a
  * project because of it.
  */
-async function arrange({ house, apis }: Place, callers: Callers, change: Change) {
+async function arrange({ house, apis }: Place, callers: Callers, change: RightsChange) {
   const { owner } = house.database;
   const { orgId, people } = await foundOrganization(house.database, 3);
   const [lead, member, other] = people;
   if (member === undefined || other === undefined) throw new Error('nobody is there');
   const make = async (key: string): Promise<string> =>
     idIn(await callers.call(apis[0], lead.token, 'projects.create', { key, name: key }), 'project');
-  const subject: Subject = {
+  const subject: RightsSubject = {
     ...{ org: orgId, member: member.memberId, other: other.memberId, team: newId() },
     ...{ project: await make('WEB'), elsewhere: await make('DOCS') },
   };
@@ -112,7 +112,7 @@ async function commit(owner: Pool, sql: string): Promise<void> {
  * Makes a change during calls, and returns the violations: calls that succeeded although they started after
  * its commit, or were refused without reason.
  */
-async function take(place: Place, callers: Callers, change: Change, most: number): Promise<string[]> {
+async function take(place: Place, callers: Callers, change: RightsChange, most: number): Promise<string[]> {
   const { subject, token } = await arrange(place, callers, change);
   const kinds = kindsOf(place, callers, token, subject.project);
   const isOver = ({ effect }: Kind): boolean => change.ends === 'all' || effect === 'write';
@@ -146,8 +146,8 @@ async function take(place: Place, callers: Callers, change: Change, most: number
 }
 
 async function takeAll(
-  { services, note, scale }: Setting,
-  tried: readonly Change[],
+  { services, note, scale }: RunSetup,
+  tried: readonly RightsChange[],
   most: number = callsAfter[scale],
 ): Promise<Report> {
   const place = await findPlace(services);
@@ -164,7 +164,7 @@ async function takeAll(
 }
 
 /** Makes a control that disables one of the triggers while it runs. */
-const without = ({ trigger, on }: Change): Control => ({
+const without = ({ trigger, on }: RightsChange): Control => ({
   name: `without the trigger ${trigger}`,
   run: async (setting) => {
     const { owner } = (await findPlace(setting.services)).house.database;

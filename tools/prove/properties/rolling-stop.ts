@@ -8,15 +8,15 @@ import {
   type ApiSite,
   asksToComeAgain,
   beginWork,
-  type Heard,
+  type CallReply,
   isServed,
   oddAmong,
   openApi,
   reasonOf,
 } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 
 interface Extent {
   readonly clients: number;
@@ -48,9 +48,9 @@ interface Copy {
 }
 
 async function run(
-  { services, note }: Setting,
+  { services, note }: RunSetup,
   { clients, stops, noticeMillis, isTimed, kills = false }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const site = await openApi(services, {
     ...{ people: clients, removals },
@@ -61,8 +61,8 @@ async function run(
   const { projectId, executionId } = await beginWork(site.as(token));
   const first: Copy = { api: site.api, isReady: true };
   const copies = [first, { api: await start(), isReady: true }];
-  const heard: Heard[] = [];
-  const waiting: Promise<Heard>[] = [];
+  const heard: CallReply[] = [];
+  const waiting: Promise<CallReply>[] = [];
   const violations: string[] = [];
   await during(trafficAt(site, copies, projectId, heard), async () => {
     for (let count = 1; count <= stops; count += 1) {
@@ -86,7 +86,7 @@ async function run(
   // No client is left that would notice a kill.
   for (const { api } of copies) api.kill();
   // On a busy machine, a newly opened pool may be late.
-  const isLate = (one: Heard): boolean => asksToComeAgain(one) && reasonOf(one) === 'database';
+  const isLate = (one: CallReply): boolean => asksToComeAgain(one) && reasonOf(one) === 'database';
   violations.push(...oddAmong(all, 'calls', (one) => isServed(one) || (!isTimed && isLate(one))));
   const closed = all.filter(({ closes }) => closes).length;
   return {
@@ -103,7 +103,7 @@ function trafficAt(
   { callers, people }: ApiSite,
   copies: readonly Copy[],
   projectId: string,
-  heard: Heard[],
+  heard: CallReply[],
 ): (() => Promise<void>)[] {
   const look = async (): Promise<void> => {
     await Promise.all(

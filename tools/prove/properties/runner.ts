@@ -13,16 +13,16 @@ import {
   Dice,
   git,
   kill,
-  type Machine,
+  type RunnerMachine,
   makeOrigin,
   openMachine,
   processesOf,
-  type Working,
+  type WorkingRunner,
 } from '@muster/tools';
 import { findBundle } from '../bundles.ts';
 import { openApi } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { type GuardRemoval, without } from '../guards.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { comesToBe } from '../site.ts';
 import { type AgentName, agents, drawn, losesFiles } from './runner/agents.ts';
 
@@ -88,7 +88,7 @@ const draw = (dice: Dice): Life => {
   return { agent, kills, goesElsewhere };
 };
 
-interface House {
+interface TestSite {
   readonly home: string;
   readonly main: string;
   readonly api: { readonly url: string; readonly token: string };
@@ -97,9 +97,9 @@ interface House {
 }
 
 async function strike(
-  house: House,
+  house: TestSite,
   key: string,
-  working: Working,
+  working: WorkingRunner,
   { victim, after, millis }: Kill,
 ): Promise<void> {
   if (after !== 'start') await working.until(after);
@@ -109,14 +109,19 @@ async function strike(
   if (victim !== 'agent') await working.ended;
 }
 
-const executionOf = async ({ client }: House, key: string) =>
+const executionOf = async ({ client }: TestSite, key: string) =>
   (await client.deliveryExecutions.getForTarget({ targetType: 'story', targetId: key })).execution;
 
-const isHeld = async (house: House, key: string): Promise<boolean> =>
+const isHeld = async (house: TestSite, key: string): Promise<boolean> =>
   ['leased', 'stalled'].includes((await executionOf(house, key))?.state ?? 'none');
 
 /** Another machine asks for the story while the first one works on it. The request must be refused. */
-async function rival(house: House, key: string, first: Working, agent: readonly string[]): Promise<void> {
+async function rival(
+  house: TestSite,
+  key: string,
+  first: WorkingRunner,
+  agent: readonly string[],
+): Promise<void> {
   await first.until('checkpoint');
   await Promise.race([pause(2 * leaseSeconds * 1_000), first.ended]);
   const { home, main, origins } = house;
@@ -129,7 +134,7 @@ async function rival(house: House, key: string, first: Working, agent: readonly 
 }
 
 /** Answers true if the setup of the machine was killed. The story is then released, and no work has begun. */
-const isGivenBack = ({ told }: Pick<Machine, 'told'>): boolean =>
+const isGivenBack = ({ told }: Pick<RunnerMachine, 'told'>): boolean =>
   told.some(({ message }) => message.includes(' was given back: '));
 
 /**
@@ -137,8 +142,8 @@ const isGivenBack = ({ told }: Pick<Machine, 'told'>): boolean =>
  * killed.
  */
 async function live(
-  house: House,
-  machine: Machine,
+  house: TestSite,
+  machine: RunnerMachine,
   key: string,
   life: Life,
   agent: readonly string[],
@@ -171,17 +176,17 @@ async function live(
 }
 
 /** Lists the hashes of the blobs that the remote has at this ref. */
-const blobsAt = async ({ home }: House, origin: string, ref: string): Promise<string[]> =>
+const blobsAt = async ({ home }: TestSite, origin: string, ref: string): Promise<string[]> =>
   (await git(home, origin, 'ls-tree', '-r', ref).catch(() => ''))
     .split('\n')
     .filter((line) => line.includes('\twork-'))
     .map((line) => line.split(/\s/)[2] ?? '');
 
 async function goOn(
-  house: House,
+  house: TestSite,
   origin: string,
   key: string,
-  first: Machine,
+  first: RunnerMachine,
   agent: readonly string[],
 ): Promise<string[]> {
   const before = await executionOf(house, key);
@@ -206,7 +211,7 @@ async function goOn(
 }
 
 /** Returns the hash of every blob that is at the remote or in a folder of the machine. */
-async function keptBlobs({ home }: House, origin: string, machine: Machine): Promise<Set<string>> {
+async function keptBlobs({ home }: TestSite, origin: string, machine: RunnerMachine): Promise<Set<string>> {
   const remote = await git(home, origin, 'rev-list', '--objects', '--all', '--no-object-names');
   const find = [
     '-c',
@@ -217,9 +222,9 @@ async function keptBlobs({ home }: House, origin: string, machine: Machine): Pro
 }
 
 async function lookAt(
-  house: House,
+  house: TestSite,
   origin: string,
-  machine: Machine,
+  machine: RunnerMachine,
   key: string,
   life: Life,
 ): Promise<string[]> {
@@ -278,9 +283,9 @@ async function lookAt(
 }
 
 async function run(
-  { seed, services, note }: Setting,
+  { seed, services, note }: RunSetup,
   { lives: livesBy, atOnce }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const lives = livesBy(new Dice(seed));
   const home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-prove-runner-')));
@@ -296,7 +301,13 @@ async function run(
   await git(home, home, 'clone', '--quiet', '--bare', origin, deaf);
   const refuses = path.join(deaf, 'hooks/pre-receive');
   await writeFile(refuses, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-  const house: House = { home, main, client, api: { url: api.url, token }, origins: { open: origin, deaf } };
+  const house: TestSite = {
+    home,
+    main,
+    client,
+    api: { url: api.url, token },
+    origins: { open: origin, deaf },
+  };
   const violations: string[] = [];
   let [killed, written] = [0, 0];
   const left = [...lives];

@@ -4,9 +4,9 @@
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Heard, oddAmong, openApi, quantile } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { type CallReply, oddAmong, openApi, quantile } from '../callers.ts';
+import { type GuardRemoval, without } from '../guards.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 
 interface Extent {
   readonly connections: number;
@@ -73,9 +73,9 @@ function sendSlowly(url: string, count: number, { path, token, addressOf }: Way)
 }
 
 async function run(
-  { services, note }: Setting,
+  { services, note }: RunSetup,
   { connections, calls, addresses, isTimed }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const { api, as, people } = await openApi(services, {
     ...{ people: 2, removals },
@@ -83,7 +83,7 @@ async function run(
   });
   const [ana, ben] = people;
   if (ben === undefined) throw new Error('nobody would be there');
-  const ask = (): Promise<Heard> => as(ana.token)('session.identity', {});
+  const ask = (): Promise<CallReply> => as(ana.token)('session.identity', {});
   const places = connections * placesPerConnection;
   const many = manyOf(addresses);
   const stranger = { path: '/invitations/accept' };
@@ -102,7 +102,7 @@ async function run(
     note(way.name);
     const stop = sendSlowly(api.url, Math.max(2 * places, way.addressOf === many ? addresses : 0), way);
     try {
-      const heard: Heard[] = [];
+      const heard: CallReply[] = [];
       while (heard.length < calls) {
         heard.push(await ask());
         await pause(turnMillis);

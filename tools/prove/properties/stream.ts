@@ -5,13 +5,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { idIn, openApi } from '../callers.ts';
 import { differencesIn } from '../differences.ts';
-import { type Removal, removalsIn, without } from '../guards.ts';
+import { type GuardRemoval, removalsIn, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { type Database } from '../services.ts';
 import { comesToBe, tapInto } from '../site.ts';
 import { sequenceSql } from './feeds.ts';
-import { openReaders, type Reader } from './stream/readers.ts';
+import { openReaders, type StreamReader } from './stream/readers.ts';
 import { type Extent as TraceExtent, lookForTraces } from './stream/traces.ts';
 
 interface ReadExtent {
@@ -43,9 +43,9 @@ const streamsOfMember = 4;
 const patienceMillis = 60_000;
 
 async function readThroughRestarts(
-  { services, note }: Setting,
+  { services, note }: RunSetup,
   { copies: count, members, writers, restarts, events }: ReadExtent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const database = await services.database();
   const inSql = removalsIn('sql', removals);
@@ -112,7 +112,7 @@ async function readThroughRestarts(
   };
 }
 
-const eventIdsOf = ({ blocks }: Reader): string[] => blocks.flatMap(({ eventId }) => eventId ?? []);
+const eventIdsOf = ({ blocks }: StreamReader): string[] => blocks.flatMap(({ eventId }) => eventId ?? []);
 
 async function standing({ owner }: Database, orgId: string): Promise<number> {
   const { rows } = await owner.query<{ activity: number }>('select activity from streams where org_id = $1', [
@@ -130,7 +130,7 @@ async function activityOf({ owner }: Database, orgId: string, after: number, pro
   return rows.map(({ id }) => id);
 }
 
-function wrongWith(reader: Reader, all: readonly string[]): string[] {
+function wrongWith(reader: StreamReader, all: readonly string[]): string[] {
   const ended = reader.blocks.filter(({ event }) => event === 'resync').length;
   return [
     ...differencesIn(eventIdsOf(reader), all),
@@ -140,9 +140,9 @@ function wrongWith(reader: Reader, all: readonly string[]): string[] {
 }
 
 async function run(
-  setting: Setting,
+  setting: RunSetup,
   { reading, traces }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const reports = [
     ...(reading === undefined ? [] : [await readThroughRestarts(setting, reading, removals)]),

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type ApiSite,
   beginWork,
-  type Heard,
+  type CallReply,
   inWords,
   metricOf,
   millisOf,
@@ -14,11 +14,11 @@ import {
   openApi,
   quantile,
   reasonOf,
-  type Work,
+  type HeldJob,
 } from '../callers.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type Report, type Setting } from '../property.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
 import { comesToBe } from '../site.ts';
 
 interface Extent {
@@ -65,7 +65,7 @@ const leastMillis = 5;
  * matter.
  */
 const rounds = 5;
-function usualP99(heard: readonly Heard[]): number {
+function usualP99(heard: readonly CallReply[]): number {
   const size = Math.ceil(heard.length / rounds);
   const ofRounds = Array.from({ length: rounds }, (_, round) =>
     millisOf(heard.slice(round * size, (round + 1) * size), 0.99),
@@ -74,7 +74,7 @@ function usualP99(heard: readonly Heard[]): number {
 }
 
 /** An execution with waiters, the token of its holder and the tokens of the waiters. */
-interface Stream extends Work {
+interface Stream extends HeldJob {
   readonly token: string;
   readonly tokens: readonly string[];
 }
@@ -98,7 +98,7 @@ async function beginStream({ database, as }: ApiSite, count: number): Promise<St
  * connection. Refusals are expected: there are few request slots for many new waiters, and `waitOnceMore` may
  * occupy one.
  */
-async function waitForEvent({ as }: ApiSite, token: string, executionId: string): Promise<Heard> {
+async function waitForEvent({ as }: ApiSite, token: string, executionId: string): Promise<CallReply> {
   for (;;) {
     const params = { executionId, afterSeq: 1, waitSeconds };
     const heard = await as(token)('deliveryExecutions.eventsSince', params);
@@ -111,8 +111,8 @@ async function waitForEvent({ as }: ApiSite, token: string, executionId: string)
 }
 
 /** Starts the maximum number of waits for each token. Returns their future answers. */
-async function beginWaiting(ground: ApiSite, streams: readonly Stream[]): Promise<Promise<Heard>[]> {
-  const waiting: Promise<Heard>[] = [];
+async function beginWaiting(ground: ApiSite, streams: readonly Stream[]): Promise<Promise<CallReply>[]> {
+  const waiting: Promise<CallReply>[] = [];
   for (const { tokens, executionId } of streams)
     for (const token of tokens)
       for (let count = 0; count < perToken; count += 1) {
@@ -128,7 +128,7 @@ const levelOf = ({ api }: ApiSite): Promise<number> => metricOf(api, 'muster_req
 /** Starts one more wait than a token may have. Returns a violation if it is not refused. */
 async function waitOnceMore({ as }: ApiSite, [stream]: readonly Stream[]): Promise<string[]> {
   const params = { executionId: stream?.executionId, afterSeq: 1, waitSeconds: 1 };
-  const ninths: Heard[] = [];
+  const ninths: CallReply[] = [];
   const isRefused = await comesToBe(async () => {
     const ninth = await as(stream?.tokens[0] ?? '')('deliveryExecutions.eventsSince', params);
     ninths.push(ninth);
@@ -144,15 +144,15 @@ async function wakeAll({ as }: ApiSite, streams: readonly Stream[]): Promise<voi
 }
 
 async function run(
-  { services, note }: Setting,
+  { services, note }: RunSetup,
   { connections, organizations, tokens, calls, isTimed }: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const environment = { DATABASE_POOL: connections.toString() };
   const ground = await openApi(services, { people: 1, removals, environment });
-  const ask = (): Promise<Heard> => ground.as(ground.people[0].token)('session.identity', {});
-  const others = async (): Promise<Heard[]> => {
-    const heard: Heard[] = [];
+  const ask = (): Promise<CallReply> => ground.as(ground.people[0].token)('session.identity', {});
+  const others = async (): Promise<CallReply[]> => {
+    const heard: CallReply[] = [];
     while (heard.length < calls) heard.push(await ask());
     return heard;
   };

@@ -7,10 +7,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
-import { type Removal, without } from '../guards.ts';
+import { type GuardRemoval, without } from '../guards.ts';
 import { type Pauses } from '../havoc.ts';
-import { property, type Report, type Setting } from '../property.ts';
-import { type Inbox, openReceiver, type Receiver } from '../receiver.ts';
+import { property, type Report, type RunSetup } from '../property.ts';
+import { type Inbox, openReceiver, type ProofReceiver } from '../receiver.ts';
 import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
 
@@ -48,7 +48,7 @@ const bringForwardMillis = 250;
 interface Course {
   readonly site: Site;
   readonly workers: readonly Worker[];
-  readonly receiver: Receiver;
+  readonly receiver: ProofReceiver;
   readonly dice: Dice;
 }
 
@@ -58,9 +58,9 @@ interface Endpoint {
 }
 
 async function run(
-  { seed, services, note }: Setting,
+  { seed, services, note }: RunSetup,
   extent: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1 });

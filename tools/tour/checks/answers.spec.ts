@@ -1,12 +1,13 @@
 import { expect, it } from '@jest/globals';
 import { registry } from '@muster/registry';
-import { type Call } from '../journal.ts';
+import { type JournaledCall } from '../journal.ts';
 import { checkAnswers } from './answers.ts';
 
-const moveAnswered = (status: number | null, reason: string | null): Call => ({
+const moveAnswered = (status: number | null, reason: string | null): JournaledCall => ({
   ...{ requestId: 'spec-1', operation: registry.stories.updateStatus, status, reason },
 });
-const problemsOf = (call: Call): string[] => checkAnswers([call]).flatMap(({ problems }) => problems);
+const problemsOf = (call: JournaledCall): string[] =>
+  checkAnswers([call]).flatMap(({ problems }) => problems);
 
 it.each([
   ['a success', 200, null],

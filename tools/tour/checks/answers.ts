@@ -1,7 +1,7 @@
 import { reasons } from '@muster/registry';
 import { tally } from '../attempts.ts';
 import { check, type Check } from '../check.ts';
-import { type Call } from '../journal.ts';
+import { type JournaledCall } from '../journal.ts';
 
 /** Refusals that every operation may answer in addition to its own. */
 const general = new Set(['not_found', 'role', 'idempotency_in_flight', 'idempotency_mismatch']);
@@ -12,7 +12,7 @@ const general = new Set(['not_found', 'role', 'idempotency_in_flight', 'idempote
 const forbidden = 403;
 
 /** Checks every recorded answer. */
-export const checkAnswers = (calls: readonly Call[]): Check[] => [
+export const checkAnswers = (calls: readonly JournaledCall[]): Check[] => [
   check('every call was answered, and no answer was a fault (5xx)', (found) => {
     for (const { requestId, operation, status, reason } of calls) {
       found.that(status !== null, () => `${operation.name} (${requestId}) was never answered`);

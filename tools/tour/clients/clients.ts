@@ -18,9 +18,9 @@ import { probes } from './probes.ts';
 import { signingClients } from './signing-in/clients.ts';
 import { bringUpSigningIn } from './signing-in/installation.ts';
 import { openPerson } from './signing-in/person.ts';
-import { type SignedIn, signingTable, trySigningIn } from './signing-in/signing-in.ts';
+import { type SignedInClient, signingTable, trySigningIn } from './signing-in/signing-in.ts';
 import { tryModelClient } from './trying-models.ts';
-import { table, type Tried, tryProbe } from './trying.ts';
+import { table, type ClientTrial, tryProbe } from './trying.ts';
 
 /** Lists the names of the tools on this connection. */
 async function namesOfTools(url: string, token: string): Promise<string[]> {
@@ -43,7 +43,7 @@ async function run(write: boolean): Promise<boolean> {
   try {
     const orgSlug = `clients-${randomBytes(4).toString('hex')}`;
     const { scout } = await foundTeam(instance, new Journal(instance.baseUrl, orgSlug), orgSlug);
-    const tried: Tried[] = [];
+    const tried: ClientTrial[] = [];
     for (const probe of probes) {
       show(`  ${probe.name} …`);
       tried.push(await tryProbe(probe, `${mcpUrl}/core`, scout.token));
@@ -69,7 +69,7 @@ async function signIn(write: boolean): Promise<boolean> {
   const installation = await bringUpSigningIn();
   const person = await openPerson(installation.baseUrl);
   try {
-    const tried: SignedIn[] = [];
+    const tried: SignedInClient[] = [];
     for (const client of signingClients) {
       show(`  ${client.name} …`);
       tried.push(await trySigningIn(client, installation, person));

@@ -5,7 +5,7 @@
 import { type packages } from './packages.ts';
 import { scripted } from './scripted-clients.ts';
 
-export interface Place {
+export interface CliFolder {
   readonly url: string;
   readonly token: string;
   readonly model: string;
@@ -17,12 +17,12 @@ interface Named {
 }
 
 /** A client that is a separate program. */
-export interface Installed extends Named {
+export interface ModelCli extends Named {
   /** The program and its first arguments, relative to the folder of the packages. */
   readonly program: readonly string[];
   /** Configuration files by their path in the client's home folder, which is also its working directory. */
-  readonly files: (place: Place) => Readonly<Record<string, string>>;
-  readonly env: (place: Place) => Readonly<Record<string, string>>;
+  readonly files: (place: CliFolder) => Readonly<Record<string, string>>;
+  readonly env: (place: CliFolder) => Readonly<Record<string, string>>;
   readonly args: readonly string[];
 }
 
@@ -34,14 +34,14 @@ export interface Scripted extends Named {
   readonly script: string;
 }
 
-export type ModelClient = Installed | Scripted;
+export type ModelClient = ModelCli | Scripted;
 
 const platform = `${process.platform}-${process.arch}`;
 export const prompt = 'Say who I am on Muster, then start the story NONE-1.';
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-export const codingAgents: readonly Installed[] = [
+export const codingAgents: readonly ModelCli[] = [
   {
     name: 'Claude Code',
     package: '@anthropic-ai/claude-code',

@@ -8,11 +8,11 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Installed, type ModelClient, type Place, prompt } from './model-clients.ts';
+import { type ModelCli, type ModelClient, type CliFolder, prompt } from './model-clients.ts';
 import { clientsFolder, packages } from './packages.ts';
 import { record } from './recorder.ts';
 import { startStubModel } from './stub-model.ts';
-import { errorLineIn, mostShown, type Tried } from './trying.ts';
+import { errorLineIn, mostShown, type ClientTrial } from './trying.ts';
 
 const mostMillis = 90_000;
 
@@ -38,7 +38,7 @@ async function said({ file, args, cwd, env }: Run): Promise<string> {
 }
 
 /** Runs the client in a temporary home folder. */
-async function runInstalled(client: Installed, place: Place, home: string): Promise<string> {
+async function runInstalled(client: ModelCli, place: CliFolder, home: string): Promise<string> {
   for (const [file, text] of Object.entries(client.files(place))) {
     await mkdir(path.dirname(path.join(home, file)), { recursive: true });
     await writeFile(path.join(home, file), text);
@@ -54,7 +54,7 @@ async function runInstalled(client: Installed, place: Place, home: string): Prom
   });
 }
 
-async function runIn(client: ModelClient, place: Place): Promise<string> {
+async function runIn(client: ModelClient, place: CliFolder): Promise<string> {
   const home = await mkdtemp(path.join(tmpdir(), 'muster-client-'));
   try {
     if ('program' in client) return await runInstalled(client, place, home);
@@ -99,7 +99,7 @@ export async function tryModelClient(
   url: string,
   token: string,
   ours: readonly string[],
-): Promise<Tried> {
+): Promise<ClientTrial> {
   const recorder = await record(url);
   const model = await startStubModel();
   const refused = await startStubModel();

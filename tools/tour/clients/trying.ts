@@ -8,7 +8,7 @@ import { record } from './recorder.ts';
 
 const Seen = z.object({ tools: z.int(), called: z.string(), refused: z.string() });
 
-export interface Tried {
+export interface ClientTrial {
   readonly name: string;
   readonly version: string;
   readonly opens: string;
@@ -66,7 +66,7 @@ export async function tryProbe(
   url: string,
   token: string,
   folder = clientsFolder,
-): Promise<Tried> {
+): Promise<ClientTrial> {
   const { name, package: from, program } = probe;
   const recorder = await record(url);
   try {
@@ -92,7 +92,7 @@ export async function tryProbe(
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('`', "'");
 
-export function table(tried: readonly Tried[]): string {
+export function table(tried: readonly ClientTrial[]): string {
   const rows = tried.map(({ name, version, opens, tools, strict = 0, call, refusal, badToken }) => [
     ...[name, version, opens, `${tools ?? 'none'}${strict > 0 ? `, ${strict} strict` : ''}`],
     ...[call ? 'yes' : 'no', refusal ? 'yes' : 'no', `\`${cell(badToken)}\``],

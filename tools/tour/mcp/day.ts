@@ -10,7 +10,7 @@ import { type Instance } from '../instance.ts';
 import { Journal } from '../journal.ts';
 import { Outing } from '../outing.ts';
 import { foundTeam } from '../team.ts';
-import { type Line, openLine, Tally, type ToolResult } from './line.ts';
+import { type McpLine, openLine, Tally, type ToolResult } from './line.ts';
 
 /** The limits of a day's cost for a model: calls, and bytes of arguments and answers. */
 const mostCalls = 15;
@@ -59,8 +59,8 @@ async function arrange(instance: Instance, journal: Journal, orgSlug: string) {
 
 interface Day extends Awaited<ReturnType<typeof arrange>> {
   /** The connections of the first and of the second agent to the gateway. */
-  readonly mine: Line;
-  readonly theirs: Line;
+  readonly mine: McpLine;
+  readonly theirs: McpLine;
   readonly tally: Tally;
   /** The tally when the work was submitted. */
   readonly counted: { calls: number; bytes: number };

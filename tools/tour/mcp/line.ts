@@ -16,7 +16,7 @@ export class Tally {
   bytes = 0;
 }
 
-export interface Line {
+export interface McpLine {
   /**
    * Calls a tool by its name, and returns a refusal as an answer. Throws if the gateway's answer has no
    * result.
@@ -34,7 +34,7 @@ interface Answered {
 
 const version = '2025-11-25';
 
-export function openLine(mcpUrl: string, token: string, tally: Tally): Line {
+export function openLine(mcpUrl: string, token: string, tally: Tally): McpLine {
   const url = new URL(mcpUrl);
   url.searchParams.set('mode', 'core');
   return {

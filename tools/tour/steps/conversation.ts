@@ -1,12 +1,12 @@
 import { type Comment } from '@muster/registry';
 import { at, tally } from '../attempts.ts';
 import { type Teammate } from '../team.ts';
-import { listStories, type Step, type Tour } from '../tour-state.ts';
+import { listStories, type TourStep, type Tour } from '../tour-state.ts';
 
 const discussedStories = 12;
 
 /** People and agents talk on stories: questions, answers, decisions. */
-export const conversation: Step = {
+export const conversation: TourStep = {
   name: 'People talk',
   run: async (tour) => {
     const stories = (await listStories(tour.team.ana, tour.projectId)).slice(0, discussedStories);

@@ -1,5 +1,5 @@
 import { type BoardFile } from '@muster/import-files/board-file';
-import { type Team } from '../team.ts';
+import { type TourTeam } from '../team.ts';
 import { type Tour } from '../tour-state.ts';
 
 /** Parameters of projects.convertLocal for the file's board, without its specs. */
@@ -21,7 +21,7 @@ const paramsOf = ({ name, epics, stories }: BoardFile) => ({
 });
 
 /** Imports the board in one call. */
-export async function convert(board: BoardFile, team: Team): Promise<{ tour: Tour; line: string }> {
+export async function convert(board: BoardFile, team: TourTeam): Promise<{ tour: Tour; line: string }> {
   const params = paramsOf(board);
   const { project, mapping } = await team.ana.api.projects.convertLocal(params);
   const tour: Tour = {

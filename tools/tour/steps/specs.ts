@@ -1,11 +1,11 @@
 import { workTogether } from '../attempts.ts';
-import { type Step } from '../tour-state.ts';
+import { type TourStep } from '../tour-state.ts';
 
 const editedSpecs = 4;
 const kibibytes = (bytes: number): string => (bytes / 1024).toFixed(0);
 
 /** Eight members and agents write the file's specs at the same time, each a part of them. */
-export const specs: Step = {
+export const specs: TourStep = {
   name: 'The specs go in',
   run: async (tour) => {
     const files = [...tour.board.specs];
@@ -22,7 +22,7 @@ export const specs: Step = {
 };
 
 /** A person and an agent edit the longest specs in turn. Then the first version is restored. */
-export const specEdits: Step = {
+export const specEdits: TourStep = {
   name: 'Specs are edited',
   run: async ({ team: { ben, chloe, scout }, specs: all }) => {
     const longest = [...all].sort(([, [a = '']], [, [b = '']]) => b.length - a.length).slice(0, editedSpecs);

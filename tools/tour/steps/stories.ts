@@ -1,7 +1,7 @@
 import { type StoryStatus } from '@muster/registry';
 import { at, tally, workTogether } from '../attempts.ts';
 import { type Teammate } from '../team.ts';
-import { listStories, noteStory, type Step } from '../tour-state.ts';
+import { listStories, noteStory, type TourStep } from '../tour-state.ts';
 
 const openStatuses: readonly StoryStatus[] = ['backlog', 'ready', 'in_progress', 'in_review'];
 const plannedStories = 32;
@@ -11,7 +11,7 @@ const newStoriesPerWriter = 3;
 /**
  * Eight people and agents label and estimate stories. Some stories wait for another story or for a person.
  */
-export const planning: Step = {
+export const planning: TourStep = {
   name: 'Work is planned',
   run: async (tour) => {
     const { ana, ben, scout, writers } = tour.team;
@@ -37,7 +37,7 @@ export const planning: Step = {
 };
 
 /** Every writer moves their own cards. Then one person puts some cards at the top of their columns. */
-export const moves: Step = {
+export const moves: TourStep = {
   name: 'Cards move',
   run: async (tour) => {
     const { ana, chloe, writers } = tour.team;
@@ -61,7 +61,7 @@ export const moves: Step = {
 };
 
 /** Every writer creates new stories at the same time. The first story of each writer has a spec. */
-export const creates: Step = {
+export const creates: TourStep = {
   name: 'New stories come',
   run: async (tour) => {
     const { writers } = tour.team;

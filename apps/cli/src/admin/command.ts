@@ -9,7 +9,7 @@ import { toApiError } from '@muster/runtime';
 import { exitCodes, jsonText, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { askStarter } from '../starter.ts';
-import { type Shown } from './shown.ts';
+import { type AdminOutput } from './shown.ts';
 
 /** The error of a command that cannot run with the given arguments or in the current environment. */
 export class Unusable extends Error {}
@@ -25,7 +25,7 @@ export const ofOrg = (parent: Command, name: string, description: string): Comma
   command(parent, name, description).requiredOption('--org <slug>', 'the organization');
 
 /** Prints the result of the work. An expected failure prints one line and sets exit code 1. */
-export async function run(self: Command, work: () => Promise<Shown>): Promise<void> {
+export async function run(self: Command, work: () => Promise<AdminOutput>): Promise<void> {
   try {
     const { json, lines } = await work();
     const asJson = self.opts<{ json?: boolean }>().json === true;
@@ -39,7 +39,7 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
   }
 }
 
-export const onDatabase = (self: Command, work: (pool: Pool) => Promise<Shown>): Promise<void> =>
+export const onDatabase = (self: Command, work: (pool: Pool) => Promise<AdminOutput>): Promise<void> =>
   run(self, () => withDatabase(work));
 
 export async function withDatabase<Result>(work: (pool: Pool) => Promise<Result>): Promise<Result> {

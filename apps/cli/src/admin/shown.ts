@@ -2,7 +2,7 @@
 import { type ShownToken } from '@muster/organizations';
 import { dayOf } from '@muster/terminal';
 
-export interface Shown {
+export interface AdminOutput {
   /** The output for scripts, printed with --json. */
   readonly json: unknown;
   /** The output for people. */

@@ -4,14 +4,15 @@
  * A script reads the words before the cursor, skips flags and their values, and offers the candidates at that
  * position.
  */
-import { type Place } from './tree.ts';
+import { type CommandPosition } from './tree.ts';
 
 const single = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Fish interprets backslash escapes within single quotes, so backslashes are escaped. */
 const fish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Returns `--title=` for a flag that takes a value. */
-const marked = ({ name, takesValue }: Place['flags'][number]): string => `${name}${takesValue ? '=' : ''}`;
+const marked = ({ name, takesValue }: CommandPosition['flags'][number]): string =>
+  `${name}${takesValue ? '=' : ''}`;
 
 /**
  * A row of the table in a completion script: a key, and the candidates to offer. The key consists of the kind
@@ -22,7 +23,7 @@ interface Row {
   readonly offers: readonly { readonly name: string; readonly meaning?: string }[];
 }
 
-const rowsOf = (places: readonly Place[]): Row[] =>
+const rowsOf = (places: readonly CommandPosition[]): Row[] =>
   places
     .flatMap(({ at, commands, flags, words }): Row[] => [
       { key: `commands ${at}`, offers: commands },
@@ -89,7 +90,7 @@ const bashCompleter = `_muster() {
 }
 complete -o default -F _muster muster`;
 
-export const bashScript = (places: readonly Place[]): string => `\
+export const bashScript = (places: readonly CommandPosition[]): string => `\
 # Completion of muster in bash: source <(muster completion bash)
 _muster_offers() {
   case "$1" in
@@ -164,7 +165,7 @@ if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muste
 const zshOffer = ({ name, meaning }: Row['offers'][number]): string =>
   single(meaning === undefined ? name : `${name.replaceAll(':', '\\:')}:${meaning}`);
 
-export const zshScript = (places: readonly Place[]): string => `\
+export const zshScript = (places: readonly CommandPosition[]): string => `\
 #compdef muster
 # Completion of muster in zsh: source <(muster completion zsh), or this as _muster in a folder of $fpath
 _muster_offers() {
@@ -230,7 +231,7 @@ const fishCompleter = `function __muster
 end
 complete -c muster -k -f -a '(__muster)'`;
 
-export const fishScript = (places: readonly Place[]): string => `\
+export const fishScript = (places: readonly CommandPosition[]): string => `\
 # Completion of muster in fish: muster completion fish | source
 function __muster_offers
   switch "$argv[1]"

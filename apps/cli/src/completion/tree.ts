@@ -5,7 +5,7 @@ import { type Argument, type Command, type Option } from 'commander';
 import { commandWords } from '@muster/reference';
 import { type Thing, thingOf } from './things.ts';
 
-export interface Candidate {
+export interface CompletionCandidate {
   readonly name: string;
   readonly meaning: string;
 }
@@ -17,15 +17,15 @@ export interface Worth {
   readonly thing: Thing | undefined;
 }
 
-export interface FlagCandidate extends Candidate, Worth {
+export interface FlagCandidate extends CompletionCandidate, Worth {
   /** True if the word after the flag is the flag's value. */
   readonly takesValue: boolean;
 }
 
 /** A position on the command line: the commands typed so far, such as `stories create`. */
-export interface Place {
+export interface CommandPosition {
   readonly at: string;
-  readonly commands: readonly Candidate[];
+  readonly commands: readonly CompletionCandidate[];
   readonly flags: readonly FlagCandidate[];
   /** The arguments that are typed without a flag, in their order. */
   readonly words: readonly Worth[];
@@ -61,7 +61,7 @@ function optionsOf(command: Command): Option[] {
   return [...shown, ...command.options.filter(({ hidden, required }) => hidden && required)];
 }
 
-function placeOf(command: Command, at: string): Place {
+function placeOf(command: Command, at: string): CommandPosition {
   const help = command.createHelp();
   return {
     at,
@@ -80,8 +80,8 @@ function placeOf(command: Command, at: string): Place {
 }
 
 /** Lists every position of a completely filled tree. */
-export function placesOf(program: Command): Place[] {
-  const walk = (command: Command, words: readonly string[]): Place[] => [
+export function placesOf(program: Command): CommandPosition[] {
+  const walk = (command: Command, words: readonly string[]): CommandPosition[] => [
     placeOf(command, words.join(' ')),
     ...command
       .createHelp()

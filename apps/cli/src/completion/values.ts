@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { onOneLine } from '@muster/terminal';
 import cliTruncate from 'cli-truncate';
-import { type Connection, findConnection } from '../session/connection.ts';
+import { type CommandConnection, findConnection } from '../session/connection.ts';
 import { readProfiles } from '../session/profiles.ts';
 import { kept, type Value } from './kept.ts';
 import { type Thing } from './things.ts';
@@ -69,7 +69,7 @@ function read(words: readonly string[]): Typed {
 }
 
 /** Creates cached lists with a client whose calls stop at the time limit. */
-function openLists(connection: Connection) {
+function openLists(connection: CommandConnection) {
   const signal = AbortSignal.timeout(patienceMillis);
   // Uses the stored token without renewing it. A renewal must not be cut off, and a key press must not wait
   // for one.

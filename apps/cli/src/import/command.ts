@@ -27,7 +27,7 @@ import { PartlyRefused } from '../failures.ts';
 import { transportOf } from '../operations/run.ts';
 import {
   addConnectionFlags,
-  type Connection,
+  type CommandConnection,
   type ConnectionFlags,
   findConnection,
 } from '../session/connection.ts';
@@ -191,7 +191,7 @@ const patienceSeconds = 60;
 /** Reads the columns of the board. A trial run works without them if no API is available. */
 async function columnsOf(
   project: string,
-  connection: Connection | undefined,
+  connection: CommandConnection | undefined,
   isTrial: boolean,
 ): Promise<Columns> {
   if (connection === undefined) return undefined;

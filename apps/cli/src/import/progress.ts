@@ -1,7 +1,7 @@
 /** Shows the progress of a long command on a terminal. Shows nothing elsewhere. */
 import { bar } from '@muster/terminal';
 
-export interface Progress {
+export interface ImportProgressBar {
   readonly show: (done: number) => void;
   readonly end: () => void;
 }
@@ -16,7 +16,7 @@ export function progressOf(
   total: number,
   out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
   now: () => number = () => performance.now(),
-): Progress {
+): ImportProgressBar {
   if (!out.isTTY) return { show: () => undefined, end: () => undefined };
   const started = now();
   const number = (count: number): string => count.toLocaleString('en');

@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { report } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
 import { sentenceOf, showResult } from '../output/show.ts';
-import { type Connection, findConnection } from '../session/connection.ts';
+import { type CommandConnection, findConnection } from '../session/connection.ts';
 import { argumentOf, type Flag, flagName, positionalsOf } from '@muster/reference';
 import { shortcuts } from './shortcuts.ts';
 import { jsonOf, paramsOf, positionalParams, textOrFile } from './typed.ts';
@@ -65,7 +65,7 @@ const usualPatienceSeconds = 3;
  * another.
  */
 export const transportOf = (
-  connection: Connection,
+  connection: CommandConnection,
   { patienceSeconds = usualPatienceSeconds }: { readonly patienceSeconds?: number } = {},
 ) => {
   const transport = retrying(httpTransport(connection), { forSeconds: patienceSeconds });
@@ -80,7 +80,7 @@ export const transportOf = (
 };
 
 /** Creates the typed client of a command. */
-export const clientOf = (connection: Connection) => createClient(transportOf(connection));
+export const clientOf = (connection: CommandConnection) => createClient(transportOf(connection));
 
 /** Runs the operation and reports its outcome with the names that the command line uses. */
 export async function runOperation(operationCommand: OperationCommand): Promise<void> {

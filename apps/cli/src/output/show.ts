@@ -1,5 +1,5 @@
 /** Formats a result for people: lists as tables, records as names and values. */
-import { heading, jsonText, onOneLine, type Page, plain } from '@muster/terminal';
+import { heading, jsonText, onOneLine, type TerminalFormat, plain } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
 import { detailsText } from './details.ts';
 import { tableOf } from './table.ts';
@@ -30,7 +30,7 @@ const fieldsIn = (items: readonly Item[]): string[] => [
  * Formats a list as a table of `fields`. Without `fields`, the table has the most useful columns of the
  * records.
  */
-export function showList(items: readonly Item[], page: Page, fields?: string[]): string[] {
+export function showList(items: readonly Item[], page: TerminalFormat, fields?: string[]): string[] {
   if (items.length === 0) return ['None.'];
   const happened = items.map(lineOf).filter((line) => line !== undefined);
   const { head, lines } =
@@ -92,7 +92,7 @@ const isListOfItems = (value: unknown): value is Item[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject);
 
 /** Formats an answer of the API. */
-export function showResult(result: Item, page: Page): string[] {
+export function showResult(result: Item, page: TerminalFormat): string[] {
   if (Array.isArray(result['items'])) return showList(result['items'].filter(isObject), page);
   if (result['deleted'] === true) return ['Deleted.'];
   const parts = Object.entries(result);

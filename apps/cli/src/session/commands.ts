@@ -10,12 +10,19 @@ import { showList, showRecord } from '../output/show.ts';
 import { hasBrowser, openBrowser } from './browser.ts';
 import {
   addConnectionFlags,
-  type Connection,
+  type CommandConnection,
   type ConnectionFlags,
   findConnection,
   toBaseUrl,
 } from './connection.ts';
-import { beginDevice, findMetadata, type Given, type Metadata, revoke, waitForPerson } from './oauth.ts';
+import {
+  beginDevice,
+  findMetadata,
+  type StoredLogin,
+  type Metadata,
+  revoke,
+  waitForPerson,
+} from './oauth.ts';
 import { changeProfiles, firstProfile, type Profile, profilesFile, readProfiles } from './profiles.ts';
 
 const usualAddress = 'http://127.0.0.1:4100';
@@ -45,7 +52,7 @@ async function askToken(given: string | undefined): Promise<string> {
   return (await password({ message: 'Token:' }, { output: process.stderr })).trim();
 }
 
-const identityOf = (connection: Connection) => clientOf(connection).session.identity();
+const identityOf = (connection: CommandConnection) => clientOf(connection).session.identity();
 
 interface LoginFlags extends ConnectionFlags {
   readonly device?: boolean;
@@ -68,7 +75,7 @@ const browserPatienceMillis = 5 * 60_000;
  * Signs in with the browser of this machine. Returns undefined if no browser opened or the person did not
  * finish.
  */
-async function signInHere(metadata: Metadata, scope: string): Promise<Given | undefined> {
+async function signInHere(metadata: Metadata, scope: string): Promise<StoredLogin | undefined> {
   const { signInByBrowser } = await import('./loopback.ts');
   const given = await signInByBrowser(metadata, scope, {
     ...{ open: openBrowser, patienceMillis: browserPatienceMillis },
@@ -83,7 +90,7 @@ async function signInHere(metadata: Metadata, scope: string): Promise<Given | un
 }
 
 /** Signs in with a browser on any machine, in which the person types a code. */
-async function signInAnywhere(metadata: Metadata, scope: string): Promise<Given> {
+async function signInAnywhere(metadata: Metadata, scope: string): Promise<StoredLogin> {
   const device = await beginDevice(metadata, scope);
   process.stderr.write(
     `Open   ${plain(device.verification_uri)}\nType   ${plain(device.user_code)}\nThe code is good for ${Math.ceil(device.expires_in / 60)} minutes. Ctrl-C ends the waiting.\n`,
@@ -92,7 +99,10 @@ async function signInAnywhere(metadata: Metadata, scope: string): Promise<Given>
 }
 
 /** Signs in with a browser. Returns undefined if the installation has no sign-in. */
-async function signIn(baseUrl: string, { scope, device = false }: LoginFlags): Promise<Given | undefined> {
+async function signIn(
+  baseUrl: string,
+  { scope, device = false }: LoginFlags,
+): Promise<StoredLogin | undefined> {
   const metadata = await findMetadata(baseUrl);
   if (metadata === undefined) return undefined;
   const here = !device && hasBrowser() ? await signInHere(metadata, scopes[scope]) : undefined;

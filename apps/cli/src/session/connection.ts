@@ -1,5 +1,5 @@
 /** Chooses the address of the API and the token for a command. */
-import { type Connection as ApiConnection } from '@muster/runner';
+import { type RunnerConnection as ApiConnection } from '@muster/runner';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '@muster/terminal';
 import { askStarter } from '../starter.ts';
@@ -7,7 +7,7 @@ import { readProfiles } from './profiles.ts';
 import { fetchAs } from './renewing.ts';
 
 /** The connection of a command. Its `fetch` renews the token if a person signed in. */
-export interface Connection extends ApiConnection {
+export interface CommandConnection extends ApiConnection {
   /** Source of the token, for `muster whoami`. */
   readonly from: string;
 }
@@ -56,7 +56,7 @@ function addressOfEnvironment(profile: string | undefined): string | undefined {
  * Returns the selected login, or undefined if there is none. Throws UsageError if a named login does not
  * exist.
  */
-async function loginOf(named: string | undefined): Promise<Connection | undefined> {
+async function loginOf(named: string | undefined): Promise<CommandConnection | undefined> {
   const { current, profiles } = await readProfiles();
   const name = named ?? current;
   if (name === null) return undefined;
@@ -70,7 +70,7 @@ async function loginOf(named: string | undefined): Promise<Connection | undefine
   return { baseUrl, token, from, ...(oauth && { renewed: name, fetch: fetchAs(name, profile) }) };
 }
 
-async function localInstance(): Promise<Connection | undefined> {
+async function localInstance(): Promise<CommandConnection | undefined> {
   const { instance = null } = (await askStarter('connection')) ?? {};
   return instance === null ? undefined : { ...instance, from: 'the instance that runs here' };
 }
@@ -80,7 +80,11 @@ async function localInstance(): Promise<Connection | undefined> {
  * A stored token is sent only to the address it was stored for. An address on the command line never gets the
  * token of another address.
  */
-export async function findConnection({ baseUrl, token, profile }: ConnectionFlags): Promise<Connection> {
+export async function findConnection({
+  baseUrl,
+  token,
+  profile,
+}: ConnectionFlags): Promise<CommandConnection> {
   const address = baseUrl ?? addressOfEnvironment(profile);
   const secret = token ?? (profile === undefined ? said(process.env['MUSTER_TOKEN']) : undefined);
   if (address !== undefined && secret !== undefined) {

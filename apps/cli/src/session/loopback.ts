@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { SignInRefused } from '../failures.ts';
-import { type CodeQuestion, exchangeCode, type Given, type Metadata, questionUrl } from './oauth.ts';
+import { type CodeQuestion, exchangeCode, type StoredLogin, type Metadata, questionUrl } from './oauth.ts';
 import { answeredPage, type LoopbackPage, sendLoopbackPage } from './loopback-page.ts';
 
 export interface LoopbackOptions {
@@ -50,7 +50,7 @@ export async function signInByBrowser(
   metadata: Metadata,
   scope: string,
   { open, began, patienceMillis }: LoopbackOptions,
-): Promise<Given | undefined> {
+): Promise<StoredLogin | undefined> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,8 +63,8 @@ export async function signInByBrowser(
   let isAnswered = false;
 
   /** Returns the outcome of the answer and the page that reports it to the person. */
-  async function take(answer: NonNullable<Answer>): Promise<[() => Given, LoopbackPage]> {
-    const failed = (error: Error, page: LoopbackPage): [() => Given, LoopbackPage] => [
+  async function take(answer: NonNullable<Answer>): Promise<[() => StoredLogin, LoopbackPage]> {
+    const failed = (error: Error, page: LoopbackPage): [() => StoredLogin, LoopbackPage] => [
       () => {
         throw error;
       },
@@ -83,8 +83,8 @@ export async function signInByBrowser(
     }
   }
 
-  let resolve: (outcome: (() => Given) | undefined) => void = () => undefined;
-  const answered = new Promise<(() => Given) | undefined>((settle) => (resolve = settle));
+  let resolve: (outcome: (() => StoredLogin) | undefined) => void = () => undefined;
+  const answered = new Promise<(() => StoredLogin) | undefined>((settle) => (resolve = settle));
   async function hear(
     { method, url = '/', headers }: IncomingMessage,
     response: ServerResponse,

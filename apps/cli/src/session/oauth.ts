@@ -28,20 +28,20 @@ const Metadata = z.object({
 });
 export type Metadata = z.infer<typeof Metadata>;
 
-const Device = z.object({
+const DeviceAuthorization = z.object({
   device_code: z.string(),
   user_code: z.string(),
   verification_uri: z.url(),
   expires_in: z.number(),
   interval: z.number().default(usualSeconds),
 });
-export type Device = z.infer<typeof Device>;
+export type Device = z.infer<typeof DeviceAuthorization>;
 
 const Tokens = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
 const Refusal = z.object({ error: z.string(), error_description: z.string().optional() });
 
 /** A token as it is stored, with the data for renewing it. */
-export interface Given {
+export interface StoredLogin {
   readonly token: string;
   readonly oauth: OAuthLogin;
 }
@@ -113,7 +113,11 @@ const resourceOf = ({ issuer }: Metadata): string => new URL('/api', issuer).hre
 
 export async function beginDevice(metadata: Metadata, scope: string): Promise<Device> {
   const resource = resourceOf(metadata);
-  const answer = await answerTo(metadata.device_authorization_endpoint, { scope, resource }, Device);
+  const answer = await answerTo(
+    metadata.device_authorization_endpoint,
+    { scope, resource },
+    DeviceAuthorization,
+  );
   if ('error' in answer) throw new SignInRefused(answer.why);
   return answer.good;
 }
@@ -121,7 +125,7 @@ export async function beginDevice(metadata: Metadata, scope: string): Promise<De
 const given = (
   { access_token: token, refresh_token: refreshToken, expires_in: seconds }: z.infer<typeof Tokens>,
   addresses: Pick<OAuthLogin, 'tokenUrl' | 'revocationUrl'>,
-): Given => ({
+): StoredLogin => ({
   token,
   oauth: { ...addresses, refreshToken, expiresAt: new Date(Date.now() + seconds * 1_000).toISOString() },
 });
@@ -158,7 +162,7 @@ export async function exchangeCode(
   metadata: Metadata,
   { redirectUri }: CodeQuestion,
   { code, verifier }: { readonly code: string; readonly verifier: string },
-): Promise<Given> {
+): Promise<StoredLogin> {
   const form = {
     ...{ grant_type: 'authorization_code', code, redirect_uri: redirectUri },
     ...{ code_verifier: verifier, resource: resourceOf(metadata) },
@@ -169,7 +173,7 @@ export async function exchangeCode(
 }
 
 /** Waits until a person has answered. Throws SignInRefused if the person refused or the code expired. */
-export async function waitForPerson(metadata: Metadata, device: Device): Promise<Given> {
+export async function waitForPerson(metadata: Metadata, device: Device): Promise<StoredLogin> {
   const over = new SignInRefused(
     'the code is over before anybody typed it in; muster login shows another one',
   );
@@ -200,7 +204,7 @@ export async function waitForPerson(metadata: Metadata, device: Device): Promise
  * Requests the next token. Returns undefined if the login has ended. Throws NoAnswer if the server cannot
  * tell.
  */
-export async function refresh({ refreshToken, ...addresses }: OAuthLogin): Promise<Given | undefined> {
+export async function refresh({ refreshToken, ...addresses }: OAuthLogin): Promise<StoredLogin | undefined> {
   const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
   const answer = await answerTo(addresses.tokenUrl, form, Tokens);
   return 'good' in answer ? given(answer.good, addresses) : undefined;

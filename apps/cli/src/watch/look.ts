@@ -2,7 +2,7 @@
 import { type Client } from '@muster/client';
 import { type ActiveRun, type ListedExecution, type Lock } from '@muster/registry';
 
-export interface Seen {
+export interface WatchSnapshot {
   readonly org: string;
   /** The time of the server's clock, by which leases and locks expire. */
   readonly at: string;
@@ -33,7 +33,7 @@ async function eachOf<Item, Result>(
 const most = 200;
 
 /** Returns a function that takes a snapshot of one project, or of all projects that the caller may see. */
-export function createLook(client: Client, project: string | undefined): () => Promise<Seen> {
+export function createLook(client: Client, project: string | undefined): () => Promise<WatchSnapshot> {
   const listProjects = async (): Promise<Map<string, string>> => {
     if (project !== undefined) {
       const { project: one } = await client.projects.get({ projectId: project });

@@ -4,7 +4,7 @@
  */
 import { followStream, UnauthorizedError } from '@muster/client';
 import { eventKinds } from '@muster/registry';
-import { type Connection } from '../session/connection.ts';
+import { type CommandConnection } from '../session/connection.ts';
 
 /**
  * The events that change the visible work, its holders or the caller's access. Renewals, heartbeats and
@@ -16,7 +16,7 @@ const kinds = eventKinds.filter((kind) => shown.test(kind));
 /** The polling interval while the event stream is connected. */
 const seldomMillis = 10_000;
 
-export interface News {
+export interface ChangeFeed {
   /**
    * Resolves when it is time to refresh, at the earliest `intervalSeconds` after the last refresh. Resolves
    * immediately when the command ends.
@@ -27,11 +27,11 @@ export interface News {
 }
 
 export function openNews(
-  connection: Connection,
+  connection: CommandConnection,
   projectId: string | undefined,
   intervalSeconds: number,
   signal: AbortSignal,
-): News {
+): ChangeFeed {
   let isFresh = false;
   let isLive = false;
   let lookedAt = performance.now();

@@ -1,8 +1,8 @@
 /** Shows one page on the terminal, redraws it, and restores the terminal afterwards. */
 import { MusterError, NoAnswer } from '@muster/client';
 import { pageOfStdout } from '@muster/terminal';
-import { type Seen } from './look.ts';
-import { type News } from './news.ts';
+import { type WatchSnapshot } from './look.ts';
+import { type ChangeFeed } from './news.ts';
 import { viewOf } from './view.ts';
 
 /** Switches to the alternate screen without a cursor. The earlier contents come back afterwards. */
@@ -16,13 +16,13 @@ const clearBelow = '\u001b[J';
 const drawMillis = 1_000;
 
 export interface Screen {
-  readonly look: () => Promise<Seen>;
-  readonly first: Seen;
-  readonly news: News;
+  readonly look: () => Promise<WatchSnapshot>;
+  readonly first: WatchSnapshot;
+  readonly news: ChangeFeed;
 }
 
 /** Returns the snapshot with the current time of the server's clock. */
-const atNow = (seen: Seen, seenAt: number): Seen => ({
+const atNow = (seen: WatchSnapshot, seenAt: number): WatchSnapshot => ({
   ...seen,
   at: new Date(Date.parse(seen.at) + performance.now() - seenAt).toISOString(),
 });

@@ -1,13 +1,13 @@
 import { expect, it } from '@jest/globals';
 import stringWidth from 'string-width';
-import { type Seen } from './look.ts';
+import { type WatchSnapshot } from './look.ts';
 import { spanOf, viewOf } from './view.ts';
 
-const nothing: Seen = {
+const nothing: WatchSnapshot = {
   ...{ org: 'Acme', at: '2026-11-21T09:30:00.000Z', projects: new Map([['p', 'WEB']]) },
   ...{ runs: [], executions: [], locks: [] },
 };
-const locks: Seen['locks'] = Array.from({ length: 50 }, (_, place) => ({
+const locks: WatchSnapshot['locks'] = Array.from({ length: 50 }, (_, place) => ({
   ...{ id: `l${place}`, projectId: 'p', resources: [`src/${place}/**`], mode: 'exclusive' as const },
   holder: { kind: 'member' as const, memberId: 'm', agentId: null, name: 'Ana' },
   ...{ runId: null, executionId: null, storyId: null, reason: null, fencingToken: place },

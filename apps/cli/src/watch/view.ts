@@ -1,9 +1,9 @@
 /** Formats a snapshot as lines. */
-import { heading, onOneLine, type Page } from '@muster/terminal';
+import { heading, onOneLine, type TerminalFormat } from '@muster/terminal';
 import { showList } from '../output/show.ts';
-import { type Seen } from './look.ts';
+import { type WatchSnapshot } from './look.ts';
 
-export interface ViewPage extends Page {
+export interface ViewPage extends TerminalFormat {
   /** The height of the terminal in lines. Undefined if the number of lines is unlimited. */
   readonly height: number | undefined;
   /** The reason why the page is outdated. */
@@ -19,7 +19,9 @@ export function spanOf(millis: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }
 
-const sections = (seen: Seen): { title: string; items: Record<string, unknown>[]; none: string }[] => {
+const sections = (
+  seen: WatchSnapshot,
+): { title: string; items: Record<string, unknown>[]; none: string }[] => {
   const now = Date.parse(seen.at);
   const since = (time: string): string => spanOf(now - Date.parse(time));
   const until = (time: string): string => spanOf(Date.parse(time) - now);
@@ -71,7 +73,7 @@ const sections = (seen: Seen): { title: string; items: Record<string, unknown>[]
 const cut = (lines: string[], most: number): string[] =>
   lines.length <= most ? lines : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more`];
 
-export function viewOf(seen: Seen, page: ViewPage): string[] {
+export function viewOf(seen: WatchSnapshot, page: ViewPage): string[] {
   const parts = sections(seen).map(({ title, items, none }) => ({
     title: items.length === 0 ? title : `${title} (${items.length})`,
     lines: items.length === 0 ? [none] : showList(items, page, Object.keys(items[0] ?? {})),

@@ -1,6 +1,6 @@
 /** Shows the effect of an import in advance. */
 import { type BoardColumn, type Member } from '@muster/registry';
-import { type Place, type Survey } from '@muster/import-files';
+import { type StatusTarget, type Survey } from '@muster/import-files';
 import { joinFacts } from '../settings/components.tsx';
 import { importTexts } from '../messages/imports.ts';
 import { PeopleTable } from './people-table.tsx';
@@ -8,7 +8,7 @@ import { PeopleTable } from './people-table.tsx';
 const canceled = 'canceled';
 
 /** Returns the name of the column that is chosen for a status. */
-function columnOf(place: Place | undefined, columns: readonly BoardColumn[]): string {
+function columnOf(place: StatusTarget | undefined, columns: readonly BoardColumn[]): string {
   if (place === undefined) return '';
   if ('column' in place) return place.column;
   return place.status === canceled

@@ -1,7 +1,7 @@
 /** Reads a file of the reader's machine in the browser. */
 import {
   decoded,
-  type Entry,
+  type ImportEntry,
   type FileFormat,
   type Fitting,
   type ImportFile,
@@ -29,7 +29,7 @@ async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
 export const textOf = (file: Blob): AsyncGenerator<string> => decoded(bytesOf(file));
 
 /** Yields to the page between entries. */
-async function* yieldingBetween(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
+async function* yieldingBetween(entries: AsyncIterable<ImportEntry>): AsyncGenerator<ImportEntry> {
   let begun = performance.now();
   for await (const entry of entries) {
     if (performance.now() - begun > maxBlockingMs) {

@@ -9,7 +9,7 @@ import { type Pool } from '@muster/driver';
 import { ApiError, badRequest, type Event, internal, maxLimit, refusal, registry } from '@muster/registry';
 import {
   type AuthenticatedToken,
-  type Environment,
+  type HandlerEnvironment,
   execute,
   type Handler,
   toApiError,
@@ -19,7 +19,7 @@ import { type Followers } from '@muster/tenancy';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate } from './authenticate.ts';
 import { type CallLimits } from './limits.ts';
-import { type Wait } from './operationRoutes.ts';
+import { type WaitForEvents } from './operationRoutes.ts';
 import { createPersonalEvents } from './personalEvents.ts';
 import { createNewestStreams, type StreamPlace } from './newestStreams.ts';
 
@@ -28,8 +28,8 @@ export interface EventStreamOptions {
   readonly authenticate: Authenticate;
   readonly limits: CallLimits;
   readonly handlers: ReadonlyMap<string, Handler>;
-  readonly environment: Environment;
-  readonly wait: Wait;
+  readonly environment: HandlerEnvironment;
+  readonly wait: WaitForEvents;
   readonly followInbox: Followers['followInbox'];
   readonly aside: Service['aside'];
   readonly leave: Service['leave'];

@@ -4,7 +4,7 @@
  */
 import { type Pool } from '@muster/driver';
 import { acceptInvitation, type AcceptanceFacts, joinByAccount } from '@muster/organizations';
-import { hashToken, isWellFormedSession, type Reaction } from '@muster/runtime';
+import { hashToken, isWellFormedSession, type EventReaction } from '@muster/runtime';
 import {
   ApiError,
   cookieOf,
@@ -27,7 +27,7 @@ import { invitationPageOf } from './invitationPage.ts';
 
 export interface InvitationRoutes {
   readonly pool: Pool;
-  readonly reactions: readonly Reaction[];
+  readonly reactions: readonly EventReaction[];
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** The session cookie; undefined without sign-in. */

@@ -13,7 +13,7 @@ import {
   type Rate,
   retryAfterSeconds,
 } from '@muster/http';
-import { type Identity } from '@muster/tenancy';
+import { type TokenIdentity } from '@muster/tenancy';
 import { type FastifyReply } from 'fastify';
 import { type Logger } from 'pino';
 
@@ -22,7 +22,7 @@ export interface CallLimits {
    * Counts a call. Throws 429 above the limit. It waits for Redis only near the limit, and only for a short
    * time.
    */
-  admit(caller: Identity, reply: FastifyReply, isRenewal: boolean): Promise<void> | undefined;
+  admit(caller: TokenIdentity, reply: FastifyReply, isRenewal: boolean): Promise<void> | undefined;
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ type CallLimit = Limit & { readonly name: 'token' | 'organization' | 'renewal' }
 interface LimitGroup {
   readonly limits: readonly CallLimit[];
   readonly policies: string;
-  readonly keysOf: (caller: Identity) => readonly string[];
+  readonly keysOf: (caller: TokenIdentity) => readonly string[];
 }
 
 const limitGroup = (limits: readonly CallLimit[], keysOf: LimitGroup['keysOf']): LimitGroup => ({

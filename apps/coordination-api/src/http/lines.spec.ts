@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { handlers } from '@muster/operations';
 import { byOperation } from '@muster/runtime';
-import { type Identity } from '@muster/tenancy';
+import { type TokenIdentity } from '@muster/tenancy';
 import { type FastifyRequest } from 'fastify';
 import { createLines } from './lines.ts';
 
@@ -25,7 +25,7 @@ describe.each([
     let tokens = 0;
     /** Enters the queue with a new token for each call. */
     const enter = async (memberId: string, orgId = 'acme') => {
-      const identity = { tokenId: `token ${(tokens += 1)}`, memberId, orgId } as Identity;
+      const identity = { tokenId: `token ${(tokens += 1)}`, memberId, orgId } as TokenIdentity;
       const leave = await enterLines({} as FastifyRequest, identity, {});
       running.push(memberId);
       return leave;

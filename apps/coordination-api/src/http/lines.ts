@@ -5,7 +5,7 @@
 import { type Operation, unavailable } from '@muster/registry';
 import { type Handler } from '@muster/runtime';
 import { createConcurrencyLimiter, type Service } from '@muster/http';
-import { type Identity } from '@muster/tenancy';
+import { type TokenIdentity } from '@muster/tenancy';
 import { type FastifyRequest } from 'fastify';
 import { createShares, inLineAtOnce } from './shares.ts';
 import { Turns } from './turns.ts';
@@ -24,23 +24,23 @@ interface Options {
  */
 export type EnterLines = (
   request: FastifyRequest,
-  identity: Identity,
+  identity: TokenIdentity,
   params: unknown,
 ) => Promise<() => void>;
 
 /** A queue that runs a limited number of calls with the same key at once; further calls wait. */
 interface Line {
   readonly turns: Turns;
-  readonly keyOf: (identity: Identity, params: unknown) => string;
+  readonly keyOf: (identity: TokenIdentity, params: unknown) => string;
   /** Lets a call wait, or throws if too many wait. Returns the function that ends the waiting. */
-  readonly enter: (identity: Identity) => () => void;
+  readonly enter: (identity: TokenIdentity) => () => void;
 }
 
 /**
  * Returns a key for the record that a call targets, as the call names it. Calls by key and by id use two
  * queues; Postgres row locks serialize them.
  */
-function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): string {
+function recordOf({ target }: Operation, { orgId }: TokenIdentity, params: unknown): string {
   const named =
     typeof params === 'object' && params !== null && target !== null
       ? (params as Record<string, unknown>)[target]
@@ -56,7 +56,7 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
    * Limits how many calls of a member and of an organization may wait in a queue at the same time. Further
    * calls are refused, so that no response takes too long.
    */
-  const enterFairLine = ({ memberId, orgId }: Identity): (() => void) => {
+  const enterFairLine = ({ memberId, orgId }: TokenIdentity): (() => void) => {
     const admission = inFairLines.enter([
       { key: memberId, most: placesAtOnce },
       { key: orgId, most: placesAtOnce * 2 },
@@ -85,7 +85,7 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
     if (operation.isRenewal) return [];
     const fair = operation.effect === 'write' ? writes : reads;
     if (atOnce === undefined) return fair;
-    const keyOf = (identity: Identity, params: unknown): string => recordOf(operation, identity, params);
+    const keyOf = (identity: TokenIdentity, params: unknown): string => recordOf(operation, identity, params);
     return [{ turns: new Turns(atOnce), keyOf, enter: (identity) => shares.enter(identity) }, ...fair];
   };
 
@@ -93,7 +93,7 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
     { turns, enter }: Line,
     key: string,
     request: FastifyRequest,
-    identity: Identity,
+    identity: TokenIdentity,
   ): Promise<void> => {
     const leave = enter(identity);
     await aside(request, async (left) => {

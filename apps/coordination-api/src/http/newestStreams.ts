@@ -1,5 +1,5 @@
 /** Limits the event streams of each member. A stream beyond the limit replaces the member's oldest one. */
-import { type Identity } from '@muster/tenancy';
+import { type TokenIdentity } from '@muster/tenancy';
 import { byMember, createShares, streamsAtOnce } from './shares.ts';
 
 export interface StreamPlace {
@@ -14,7 +14,7 @@ interface Open {
 }
 
 /** Creates the limiter. It throws 429 at the organization's limit, and 503 at the limit of the process. */
-export function createNewestStreams(most = streamsAtOnce): (caller: Identity) => StreamPlace {
+export function createNewestStreams(most = streamsAtOnce): (caller: TokenIdentity) => StreamPlace {
   const shares = createShares(most, 'stream', 'too_many_waiting', byMember);
   /** Open streams by member, oldest first. */
   const streams = new Map<string, Set<Open>>();

@@ -2,7 +2,7 @@
  * The `webhooks` section of OpenAPI 3.1: messages that Muster sends to customers' endpoints, so that
  * generators create types for them.
  */
-import { type Json, schemaIn } from '@muster/reference';
+import { type JsonFields, schemaIn } from '@muster/reference';
 import {
   ActivityItem,
   EventCursor,
@@ -42,18 +42,18 @@ const eventOf = (kind: EventKind): z.ZodType =>
     z.looseObject({ type: z.literal(kind), data: z.looseObject({ data: events[kind] }) }),
   );
 
-const header = (name: string, description: string): Json => ({
+const header = (name: string, description: string): JsonFields => ({
   ...{ name, in: 'header', required: true, description },
   schema: { type: 'string' },
 });
 /** The headers of the Standard Webhooks specification. */
-export const webhookParameters: Json = {
+export const webhookParameters: JsonFields = {
   WebhookId: header('webhook-id', 'The same in all tries'),
   WebhookTimestamp: header('webhook-timestamp', 'When this try was sent, in seconds since 1970'),
   WebhookSignature: header('webhook-signature', 'Signatures of id, timestamp and body, one for each secret'),
 };
 
-function itemOf(components: Json, kind: string, summary: string, body: z.ZodType): Json {
+function itemOf(components: JsonFields, kind: string, summary: string, body: z.ZodType): JsonFields {
   return {
     post: {
       operationId: `webhook_${kind.replaceAll('.', '_')}`,
@@ -75,7 +75,7 @@ function itemOf(components: Json, kind: string, summary: string, body: z.ZodType
   };
 }
 
-export const webhookItems = (components: Json): Json => ({
+export const webhookItems = (components: JsonFields): JsonFields => ({
   ...Object.fromEntries(
     eventKinds.map((kind) => [kind, itemOf(components, kind, `The event ${kind}`, eventOf(kind))]),
   ),

@@ -1,5 +1,5 @@
 /** `/openapi.json`: OpenAPI 3.1.0, generated from the registry on the first request. */
-import { answerOf, type Json, paramsIn, schemaIn, whoMay } from '@muster/reference';
+import { answerOf, type JsonFields, paramsIn, schemaIn, whoMay } from '@muster/reference';
 import {
   type ErrorCode,
   ErrorBody,
@@ -41,7 +41,7 @@ const alwaysPossible: readonly ErrorCode[] = [
 ];
 
 /** Response headers by name. */
-const headers: Readonly<Record<string, Json>> = {
+const headers: Readonly<Record<string, JsonFields>> = {
   Allow: { description: 'The method that the path takes', schema: { type: 'string' }, example: 'POST' },
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
   RateLimit: {
@@ -56,11 +56,11 @@ const headers: Readonly<Record<string, Json>> = {
     example: '"token";q=1000;w=10',
   },
 };
-const headersNamed = (...names: readonly string[]): Json =>
+const headersNamed = (...names: readonly string[]): JsonFields =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 const limitHeaders = ['RateLimit', 'RateLimit-Policy'] as const;
 
-const errorResponse = (status: number, refusals: readonly string[]): Json => ({
+const errorResponse = (status: number, refusals: readonly string[]): JsonFields => ({
   description: refusals.length > 0 ? `${textOf(status)}: ${refusals.join(', ')}` : textOf(status),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   ...(status === 405 && { headers: headersNamed('Allow') }),
@@ -69,12 +69,12 @@ const errorResponse = (status: number, refusals: readonly string[]): Json => ({
 });
 
 /** Returns the response of the operation's example. */
-function exampleOf({ name }: Operation): Json {
+function exampleOf({ name }: Operation): JsonFields {
   const answer = answerOf(name);
   return answer === null ? {} : { example: JSON.parse(answer) };
 }
 
-function responsesOf(operation: Operation, components: Json): Json {
+function responsesOf(operation: Operation, components: JsonFields): JsonFields {
   const writes = operation.effect === 'write';
   const idempotency = writes ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : [];
   const refusals = [...operation.refusals, ...idempotency];
@@ -126,7 +126,7 @@ const musterPosition = {
   schema: { type: 'string', pattern: '^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$' },
 };
 
-function pathItem(operation: Operation, components: Json): Json {
+function pathItem(operation: Operation, components: JsonFields): JsonFields {
   return {
     post: {
       operationId: operation.name.replaceAll('.', '_'),
@@ -153,7 +153,7 @@ function pathItem(operation: Operation, components: Json): Json {
 }
 
 /** Responses of a path that serves several operations. */
-const anyResponses: Json = {
+const anyResponses: JsonFields = {
   200: {
     description: 'The result of the operation',
     content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
@@ -166,7 +166,7 @@ const anyResponses: Json = {
 };
 
 /** Describes `/api/query`, which serves every operation. */
-const dispatcher = (names: readonly string[]): Json => ({
+const dispatcher = (names: readonly string[]): JsonFields => ({
   post: {
     operationId: 'query',
     tags: ['query'],
@@ -195,7 +195,7 @@ const dispatcher = (names: readonly string[]): Json => ({
 });
 
 /** Describes the single path of a namespace, which serves its operations by the last word of their names. */
-const namespaceItem = ({ namespace, words }: NamespacePath): Json => ({
+const namespaceItem = ({ namespace, words }: NamespacePath): JsonFields => ({
   post: {
     operationId: namespace.replaceAll('.', '_'),
     tags: [namespace],
@@ -220,10 +220,10 @@ const namespaceItem = ({ namespace, words }: NamespacePath): Json => ({
   },
 });
 
-export function openApi({ baseUrl, docsUrl }: Pick<Addresses, 'baseUrl' | 'docsUrl'>): Json {
-  const components: Json = {};
+export function openApi({ baseUrl, docsUrl }: Pick<Addresses, 'baseUrl' | 'docsUrl'>): JsonFields {
+  const components: JsonFields = {};
   schemaIn(components, z.object({ error: ErrorBody }), 'output');
-  const paths: Json = { '/api/query': dispatcher([...operations.keys()]) };
+  const paths: JsonFields = { '/api/query': dispatcher([...operations.keys()]) };
   for (const operation of operations.values()) {
     paths[pathOf(operation.name)] = pathItem(operation, components);
   }

@@ -16,10 +16,10 @@ import {
   unknownOperation,
 } from '@muster/registry';
 import {
-  type Answer,
+  type OperationResponse,
   type AuthenticatedToken,
   type Awaited,
-  type Environment,
+  type HandlerEnvironment,
   execute,
   type Handler,
 } from '@muster/runtime';
@@ -31,7 +31,7 @@ import {
   type Service,
   userAgentOf,
 } from '@muster/http';
-import { type Waiter } from '@muster/tenancy';
+import { type WaitingCaller } from '@muster/tenancy';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Authenticate } from './authenticate.ts';
@@ -50,15 +50,15 @@ declare module 'fastify' {
 }
 
 /** Resolves when the stream has new events, the time is up, or the caller has disconnected. */
-export type Wait = (waiter: Waiter, awaited: Awaited, left: AbortSignal) => Promise<void>;
+export type WaitForEvents = (waiter: WaitingCaller, awaited: Awaited, left: AbortSignal) => Promise<void>;
 
-export interface RouteOptions {
+export interface OperationRouteOptions {
   readonly pool: Pool;
   readonly authenticate: Authenticate;
   readonly limits: CallLimits;
   readonly handlers: ReadonlyMap<string, Handler>;
-  readonly environment: Environment;
-  readonly wait: Wait;
+  readonly environment: HandlerEnvironment;
+  readonly wait: WaitForEvents;
   readonly aside: Service['aside'];
   /** Maximum number of calls that are answered at the same time. */
   readonly placesAtOnce: number;
@@ -89,7 +89,7 @@ const notAnObject = (): ApiError => malformed('invalid_json', 'The body must be 
 type Run = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
 
 interface Waiting {
-  readonly wait: Wait;
+  readonly wait: WaitForEvents;
   readonly aside: Service['aside'];
   readonly shares: Shares;
   readonly linesOf: (handler: Handler) => EnterLines;
@@ -111,7 +111,7 @@ async function waitAside(
  */
 function runner(
   handler: Handler,
-  { pool, environment, metrics, logger }: RouteOptions,
+  { pool, environment, metrics, logger }: OperationRouteOptions,
   waiting: Waiting,
 ): Run {
   const { operation } = handler;
@@ -135,7 +135,7 @@ function runner(
           userAgent: userAgentOf(request),
           position: operation.effect === 'read' ? positionOf(request) : null,
         };
-        const ask = (): Promise<Answer> => execute(pool, handler, call, environment);
+        const ask = (): Promise<OperationResponse> => execute(pool, handler, call, environment);
         let answer = await ask();
         if (answer.awaits !== null) {
           endTurns();
@@ -219,7 +219,7 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): v
  * Authenticates the caller and applies rate limits before the body is read. Renewals are counted separately.
  */
 const admission =
-  ({ authenticate, limits }: RouteOptions, isRenewal: boolean) =>
+  ({ authenticate, limits }: OperationRouteOptions, isRenewal: boolean) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.caller = await authenticate(request);
     const admitted = limits.admit(request.caller.identity, reply, isRenewal);
@@ -237,7 +237,7 @@ interface Served {
   readonly onRequest: Admission;
 }
 
-export function addOperationRoutes(app: FastifyInstance, options: RouteOptions): void {
+export function addOperationRoutes(app: FastifyInstance, options: OperationRouteOptions): void {
   const { handlers, aside, wait } = options;
   const names = [...handlers.keys()];
   const waiting = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Identity } from '@muster/tenancy';
+import { type TokenIdentity } from '@muster/tenancy';
 import { createShares, forwardedAtOnce, waitingAtOnce } from './shares.ts';
 
 describe.each([
@@ -9,7 +9,7 @@ describe.each([
   const begin = () => {
     const shares = createShares(most, 'are there', 'too_many_waiting');
     const enter = (tokenId: string, orgId: string, memberId = tokenId) =>
-      shares.enter({ tokenId, orgId, memberId } as Identity);
+      shares.enter({ tokenId, orgId, memberId } as TokenIdentity);
     /**
      * Enters `count` calls of an organization, with the smallest number of tokens that the limit per token
      * allows.

@@ -5,14 +5,14 @@
  */
 import { type ReasonOf, tooMany, unavailable } from '@muster/registry';
 import { createConcurrencyLimiter } from '@muster/http';
-import { type Identity } from '@muster/tenancy';
+import { type TokenIdentity } from '@muster/tenancy';
 
 export interface Shares {
   /**
    * Reserves capacity for one waiting call and returns the function that releases it. Throws 429 at a
    * caller's limit, and 503 at the limit of the process.
    */
-  enter(caller: Identity): () => void;
+  enter(caller: TokenIdentity): () => void;
 }
 
 interface Most {
@@ -45,7 +45,7 @@ const retrySeconds = 1;
 type SharedReason = Extract<ReasonOf<'rate_limited'>, ReasonOf<'unavailable'>>;
 
 /** Returns the owner of a limit, and its description in error messages. */
-type OwnerOf = (caller: Identity) => { readonly key: string; readonly said: string };
+type OwnerOf = (caller: TokenIdentity) => { readonly key: string; readonly said: string };
 
 const byToken: OwnerOf = ({ tokenId }) => ({ key: `token ${tokenId}`, said: 'with this token' });
 export const byMember: OwnerOf = ({ memberId }) => ({ key: `member ${memberId}`, said: 'of yours' });

@@ -4,10 +4,15 @@ import { type WebhooksSetUp } from '@muster/notifications';
 import { reactions } from '@muster/operations';
 import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
-import { type Count } from '../counters.ts';
+import { type CountTotal } from '../counters.ts';
 import { createRunner, outcomeOf, type Runner } from './runner.ts';
 
-export const createSending = (pool: Pool, webhooks: WebhooksSetUp, count: Count, logger: Logger): Runner =>
+export const createSending = (
+  pool: Pool,
+  webhooks: WebhooksSetUp,
+  count: CountTotal,
+  logger: Logger,
+): Runner =>
   createRunner({
     pool,
     sender: createSender({ networks: webhooks.networks }),

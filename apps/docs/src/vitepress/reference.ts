@@ -1,7 +1,7 @@
 /** Writes the reference as files next to the pages, since the search of VitePress covers only files. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Page, referencePages } from '@muster/reference';
+import { type ReferencePage, referencePages } from '@muster/reference';
 
 /** Groups the examples of a call on each surface in tabs. */
 const inTabs = (markdown: string): string =>
@@ -10,9 +10,10 @@ const inTabs = (markdown: string): string =>
     (examples) => `::: code-group\n\n${examples.trim()}\n\n:::\n\n`,
   );
 
-const fileOf = ({ path: place }: Page): string => (place === 'reference' ? 'reference/index' : place);
+const fileOf = ({ path: place }: ReferencePage): string =>
+  place === 'reference' ? 'reference/index' : place;
 
-const contentOf = ({ title, summary, markdown }: Page): string =>
+const contentOf = ({ title, summary, markdown }: ReferencePage): string =>
   [
     '---',
     `title: ${JSON.stringify(title)}`,

@@ -1,7 +1,7 @@
 /** Maps the states of a license to HTTP answers. All three activation paths use this table. */
 import { type ApiError, forbidden, malformed, missing, refusal, tooMany } from '@muster/http';
 import { type ParsedKey } from '../key/key.ts';
-import { type Granted, type ReleaseState } from './statements.ts';
+import { type GrantedActivation, type ReleaseState } from './statements.ts';
 
 /** The `expiresAt` of a license that never ends. */
 const never = '9999-12-31T23:59:59.000Z';
@@ -23,7 +23,7 @@ export const refusals: Readonly<
 export function refusedWith({
   state,
   leaseSeconds,
-}: Pick<Granted, 'state' | 'leaseSeconds'>): ApiError | undefined {
+}: Pick<GrantedActivation, 'state' | 'leaseSeconds'>): ApiError | undefined {
   if (state === 'active' || state === 'unactivated') return undefined;
   // If slots are leased, the slot becomes free again later. Asking for it is therefore not counted as a guess
   // of the key.

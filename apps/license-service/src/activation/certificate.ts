@@ -1,16 +1,16 @@
 /** Signs license certificates. Each activation gets one, and operators can create others. */
-import { type Features } from '../features.ts';
+import { type LicenseFeatures } from '../features.ts';
 import { usualProduct } from '../operators/products.ts';
 import { signCertificate } from '../signing/certificate.ts';
 import { type Signer } from '../signing/signing-key.ts';
 import { machineMark } from './machine.ts';
-import { type Granted } from './statements.ts';
+import { type GrantedActivation } from './statements.ts';
 
 export interface Certified {
   readonly id: string;
   readonly product: string;
   readonly plan: string;
-  readonly features: Features;
+  readonly features: LicenseFeatures;
   readonly leaseSeconds: number | null;
 }
 
@@ -33,7 +33,7 @@ export const licenseCertificate = (
   });
 
 export function certificateOf(
-  { features, issuedAt: iat, certifiedUntil: exp, ...granted }: Granted,
+  { features, issuedAt: iat, certifiedUntil: exp, ...granted }: GrantedActivation,
   product: string,
   machineId: string,
   signer: Signer,

@@ -4,22 +4,22 @@ import { type FastifyReply } from 'fastify';
 import { expiresAtOf, notActivated, refusals, refusedWith, unknownKey } from './answers.ts';
 import { certificateOf } from './certificate.ts';
 import { hintOfMachine } from './machine.ts';
-import { type Asked } from './question.ts';
-import { type Answer } from './recorded.ts';
-import { activateLicense, checkLicense, releaseLicense, type Seen } from './statements.ts';
+import { type ActivationRequest } from './question.ts';
+import { type RecordedResponse } from './recorded.ts';
+import { activateLicense, checkLicense, releaseLicense, type SeenLicense } from './statements.ts';
 
 /** Sets the header `license-machines`, such as `2/3`, if the license allows several machines or leases its slots. */
 function sayMachines(
   reply: FastifyReply,
-  { used, machineLimit, leaseSeconds }: Pick<Seen, 'used' | 'machineLimit' | 'leaseSeconds'>,
+  { used, machineLimit, leaseSeconds }: Pick<SeenLicense, 'used' | 'machineLimit' | 'leaseSeconds'>,
 ): void {
   if (machineLimit > 1 || leaseSeconds !== null) reply.header('license-machines', `${used}/${machineLimit}`);
 }
 
 export async function activate(
   { pool, certificateSeconds }: { readonly pool: Pool; readonly certificateSeconds: number },
-  { key, machineId, claim, hasher, product, reply }: Asked,
-): Promise<Answer> {
+  { key, machineId, claim, hasher, product, reply }: ActivationRequest,
+): Promise<RecordedResponse> {
   const granted = await activateLicense(pool, {
     ...claim,
     pepperId: hasher.pepperId,
@@ -41,7 +41,10 @@ export async function activate(
   return { licenseId: id, body: { success: true, license } };
 }
 
-export async function check({ pool }: { readonly pool: Pool }, { claim, reply }: Asked): Promise<Answer> {
+export async function check(
+  { pool }: { readonly pool: Pool },
+  { claim, reply }: ActivationRequest,
+): Promise<RecordedResponse> {
   const seen = await checkLicense(pool, claim);
   if (seen === undefined) throw unknownKey();
   const { id, plan, state, ends, holder } = seen;
@@ -53,8 +56,8 @@ export async function check({ pool }: { readonly pool: Pool }, { claim, reply }:
 
 export async function release(
   { pool }: { readonly pool: Pool },
-  { key, machineId, claim, reply }: Asked,
-): Promise<Answer> {
+  { key, machineId, claim, reply }: ActivationRequest,
+): Promise<RecordedResponse> {
   const released = await releaseLicense(pool, { ...claim, eventId: newId() });
   if (released === undefined) throw unknownKey();
   const { id, plan, state, ends, transfersLeft, offlineUntil } = released;

@@ -1,19 +1,19 @@
 /** Validates the request of a machine: its key, its machine ID and the product that the key belongs to. */
 import { unavailable } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { hashOfKey, type Key, parseKey, prefixOf } from '../key/key.ts';
-import { type Opened, type ProductAtWork } from '../vault.ts';
+import { hashOfKey, type FormattedKey, parseKey, prefixOf } from '../key/key.ts';
+import { type OpenedVault, type ProductAtWork } from '../vault.ts';
 import { type invalidKey, unknownKey } from './answers.ts';
 import { readParams, requireUtf8Query } from './params.ts';
-import { type Answer } from './recorded.ts';
-import { type Claim } from './statements.ts';
+import { type RecordedResponse } from './recorded.ts';
+import { type ActivationClaim } from './statements.ts';
 
 /** The contents of a valid request. */
-export interface Asked {
-  readonly key: Key;
+export interface ActivationRequest {
+  readonly key: FormattedKey;
   readonly machineId: string;
-  readonly claim: Claim;
-  readonly hasher: Opened['hasher'];
+  readonly claim: ActivationClaim;
+  readonly hasher: OpenedVault['hasher'];
   readonly product: ProductAtWork;
   readonly reply: FastifyReply;
 }
@@ -24,7 +24,7 @@ export interface Path {
   /** Makes the refusal of a text that is not a license key. */
   readonly refuseKey: typeof invalidKey;
   /** Handles a valid request. Throws the error of a refusal. */
-  readonly answer: (asked: Asked) => Promise<Answer>;
+  readonly answer: (asked: ActivationRequest) => Promise<RecordedResponse>;
 }
 
 /** Validates a request. Returns either its contents, or undefined and the error. */
@@ -32,8 +32,8 @@ export function understand(
   path: Path,
   request: FastifyRequest,
   reply: FastifyReply,
-  now: Opened | undefined,
-): [Asked | undefined, unknown] {
+  now: OpenedVault | undefined,
+): [ActivationRequest | undefined, unknown] {
   try {
     if (path.name === 'check') requireUtf8Query(request.raw.url ?? '');
     const { licenseKey, machineId } = readParams(path.name === 'check' ? request.query : request.body);

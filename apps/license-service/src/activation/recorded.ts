@@ -6,7 +6,7 @@ import { refusalOf } from '../api/refusals.ts';
 
 const json = 'application/json; charset=utf-8';
 
-export interface Answer {
+export interface RecordedResponse {
   /** Identifies the license in the log; undefined for a trial. */
   readonly licenseId?: string;
   readonly body: unknown;
@@ -16,7 +16,7 @@ export interface Answer {
 export function recorded(
   { metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger },
   name: string,
-  work: (request: FastifyRequest, reply: FastifyReply, facts: CallFacts) => Promise<Answer>,
+  work: (request: FastifyRequest, reply: FastifyReply, facts: CallFacts) => Promise<RecordedResponse>,
   line: 'license' | 'operators' = 'license',
 ) {
   const recordCall = createCallRecorder(name, {

@@ -6,19 +6,19 @@ import { type Pool } from '@muster/driver';
 import { ApiError, type Metrics } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { type Admission, type Limiter } from '../attempts/limiter.ts';
-import { type Opened } from '../vault.ts';
+import { type AttemptAdmission, type Limiter } from '../attempts/limiter.ts';
+import { type OpenedVault } from '../vault.ts';
 import { invalidKey, tooManyAttempts, unknownKey } from './answers.ts';
 import { activate, check, release } from './paths.ts';
-import { type Asked, type Path, understand } from './question.ts';
+import { type ActivationRequest, type Path, understand } from './question.ts';
 import { recorded } from './recorded.ts';
-import { checkLicense, type Claim } from './statements.ts';
+import { checkLicense, type ActivationClaim } from './statements.ts';
 
 export interface ActivationOptions {
   readonly pool: Pool;
   readonly limiter: Limiter;
   /** Returns the opened secrets and products; undefined until the service has read them. */
-  readonly opened: () => Opened | undefined;
+  readonly opened: () => OpenedVault | undefined;
   readonly certificateSeconds: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -30,7 +30,7 @@ const isGuess = (error: unknown): boolean =>
   (error.code === 'not_found' || error.details.reason === 'active_on_another_machine');
 
 /** Returns true if the machine holds a slot or may get one. Attacks on a key must not lock such a machine out. */
-async function mayAsk(pool: Pool, claim: Claim): Promise<boolean> {
+async function mayAsk(pool: Pool, claim: ActivationClaim): Promise<boolean> {
   const seen = await checkLicense(pool, claim);
   return seen !== undefined && (seen.holder || seen.state === 'unactivated');
 }
@@ -41,7 +41,7 @@ async function admit(
   path: Path,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<[Asked, Admission]> {
+): Promise<[ActivationRequest, AttemptAdmission]> {
   const [asked, problem] = understand(path, request, reply, opened());
   const keyHash = asked?.claim.keyHash;
   const admission = await limiter.admit({ kind: path.kind, address: request.ip, keyHash });

@@ -4,16 +4,22 @@
  */
 import { type Pool, type Query, sql } from '@muster/driver';
 import { ask, changeOne, look } from '../database.ts';
-import { type Features } from '../features.ts';
+import { type LicenseFeatures } from '../features.ts';
 import { type Db } from '../operators/transaction.ts';
 
 /** The state of a license for the calling machine; the value of the header License-State. */
-export type State = 'unactivated' | 'active' | 'other_machine' | 'expired' | 'suspended' | 'revoked';
+export type MachineLicenseState =
+  | 'unactivated'
+  | 'active'
+  | 'other_machine'
+  | 'expired'
+  | 'suspended'
+  | 'revoked';
 
-export interface Seen {
+export interface SeenLicense {
   readonly id: string;
   readonly plan: string;
-  readonly state: State;
+  readonly state: MachineLicenseState;
   /** True if this machine holds a slot of the license, whatever the license's state. */
   readonly holder: boolean;
   /**
@@ -28,19 +34,19 @@ export interface Seen {
   readonly leaseSeconds: number | null;
 }
 
-export interface Granted extends Seen {
+export interface GrantedActivation extends SeenLicense {
   /**
    * The current features of the plan, overridden by those of the license; null if the machine did not get the
    * license.
    */
-  readonly features: Features | null;
+  readonly features: LicenseFeatures | null;
   /** The start of the certificate's validity, in whole seconds since 1970; null if there is no certificate. */
   readonly issuedAt: number | null;
   readonly certifiedUntil: number | null;
 }
 
 /** The hashes by which the database finds a key and a machine. */
-export interface Claim {
+export interface ActivationClaim {
   readonly keyHash: Buffer;
   /** The hashes of the machine ID with the current pepper and, if there is one, with the previous pepper. */
   readonly machineHashes: readonly [Buffer, Buffer | null];
@@ -127,9 +133,9 @@ const activating = `with ${decided},
   from decided d left join held h on h.id = d.id`;
 
 /** The outcome of a release: a state that refuses it, `released` (also when repeated), or too many transfers. */
-export type ReleaseState = State | 'released' | 'transfers_exhausted';
+export type ReleaseState = MachineLicenseState | 'released' | 'transfers_exhausted';
 
-export interface Released extends Omit<Seen, 'state'> {
+export interface Released extends Omit<SeenLicense, 'state'> {
   readonly state: ReleaseState;
   readonly transfersLeft: number;
   readonly offlineUntil: string | null;
@@ -173,17 +179,17 @@ function numbered<Row>(text: string): (values: readonly unknown[]) => Query<Row>
   return (values) => sql<Row>(strings, ...places.map((place) => values[place]));
 }
 
-const activatingQuery = numbered<Granted>(activating);
+const activatingQuery = numbered<GrantedActivation>(activating);
 const releasingQuery = numbered<Released>(releasing);
 
 /** Reads the state of a license without changing it. Returns undefined if no license has this key. */
 export const checkLicense = async (
   pool: Pool,
-  { keyHash, machineHashes }: Claim,
-): Promise<Seen | undefined> =>
-  (await look<Seen>(pool, { text: checking, values: [keyHash, ...machineHashes] }))[0];
+  { keyHash, machineHashes }: ActivationClaim,
+): Promise<SeenLicense | undefined> =>
+  (await look<SeenLicense>(pool, { text: checking, values: [keyHash, ...machineHashes] }))[0];
 
-export interface Activation extends Claim {
+export interface Activation extends ActivationClaim {
   readonly pepperId: string;
   readonly machineHint: string;
   readonly eventId: string;
@@ -199,17 +205,20 @@ const valuesOf = (activation: Activation): unknown[] => {
  * Gives the machine a free slot, or keeps the slot that it has. Under concurrent calls, no more machines get
  * a slot than slots are free.
  */
-export const activateLicense = async (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
-  (await changeOne<Granted>(pool, { text: activating, values: valuesOf(activation) }))[0];
+export const activateLicense = async (
+  pool: Pool,
+  activation: Activation,
+): Promise<GrantedActivation | undefined> =>
+  (await changeOne<GrantedActivation>(pool, { text: activating, values: valuesOf(activation) }))[0];
 
 /** Activates a license like `activateLicense`, within a transaction of the operators. */
-export const activateWithin = (db: Db, activation: Activation): Promise<Granted | undefined> =>
+export const activateWithin = (db: Db, activation: Activation): Promise<GrantedActivation | undefined> =>
   db.find(activatingQuery(valuesOf(activation)));
 
 /** Frees the slot of the machine within the transfer limit. Repeating the call returns the same result. */
 export const releaseLicense = async (
   pool: Pool,
-  { keyHash, machineHashes, eventId }: Claim & { readonly eventId: string },
+  { keyHash, machineHashes, eventId }: ActivationClaim & { readonly eventId: string },
 ): Promise<Released | undefined> => {
   const values = [keyHash, ...machineHashes, eventId];
   return (await ask(pool, releasingQuery(values)))[0];

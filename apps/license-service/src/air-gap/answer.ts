@@ -12,8 +12,8 @@ import { activateWithin } from '../activation/statements.ts';
 import { hashOfKey, parseKey, prefixOf } from '../key/key.ts';
 import { type Db, Refused } from '../operators/transaction.ts';
 import { signText } from '../signing/certificate.ts';
-import { type Opened, type ProductAtWork, productOf } from '../vault.ts';
-import { type AirGapRequest } from './request.ts';
+import { type OpenedVault, type ProductAtWork, productOf } from '../vault.ts';
+import { type ParsedAirGapRequest } from './request.ts';
 
 export interface AirGapAnswer {
   /** The content of the answer file to carry back. */
@@ -33,7 +33,7 @@ const signerOf = ({ keys }: ProductAtWork) => {
   throw new Refused('no_signing_key', 'there is no key to sign with (license doctor)');
 };
 
-export interface Answering {
+export interface AirGapAnswerOptions {
   /** The validity of the answer in seconds. The machine may run with the answer for this time. */
   readonly seconds: number;
   /** The only product whose keys are accepted; any product by default. */
@@ -43,9 +43,9 @@ export interface Answering {
 /** Activates the license. Returns the grant or the refusal, and the product if it is known. */
 async function activate(
   db: Db,
-  opened: Opened,
-  { licenseKey, machineId }: AirGapRequest,
-  { seconds, product: named }: Answering,
+  opened: OpenedVault,
+  { licenseKey, machineId }: ParsedAirGapRequest,
+  { seconds, product: named }: AirGapAnswerOptions,
 ): Promise<[ProductAtWork | undefined, Granted | ApiError]> {
   const parsed = parseKey(
     licenseKey,
@@ -74,9 +74,9 @@ async function activate(
  */
 export async function answerRequest(
   db: Db,
-  opened: Opened,
-  request: AirGapRequest,
-  how: Answering,
+  opened: OpenedVault,
+  request: ParsedAirGapRequest,
+  how: AirGapAnswerOptions,
 ): Promise<AirGapAnswer> {
   const [product, outcome] = await activate(db, opened, request, how);
   const answering = product ?? productOf(opened, how.product);

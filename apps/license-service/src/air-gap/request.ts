@@ -16,12 +16,12 @@ const Request = z.object({
   /** A random value per request. The answer is valid only for this request. */
   nonce: z.string().refine(isNonce),
 });
-export type AirGapRequest = z.infer<typeof Request>;
+export type ParsedAirGapRequest = z.infer<typeof Request>;
 
 const form = /^licreq1\.([A-Za-z0-9_-]+)$/;
 
 /** Parses an activation request. Throws Refused if the text is not a complete request. */
-export function readRequest(text: string): AirGapRequest {
+export function readRequest(text: string): ParsedAirGapRequest {
   const [, body] = form.exec(text.trim().slice(0, longestRequest)) ?? [];
   const read = Request.safeParse(body === undefined ? undefined : jsonIn(body));
   if (read.success) return read.data;

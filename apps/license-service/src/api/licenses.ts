@@ -9,7 +9,7 @@ import { secondsOf } from '../operators/spans.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
 import { Refused } from '../operators/transaction.ts';
 import { linkTo, longestLinkSeconds, usualLinkSeconds } from '../pages/links.ts';
-import { operation, ownLicense, type Work } from './operation.ts';
+import { operation, ownLicense, type OperationContext } from './operation.ts';
 import {
   CustomerRef,
   DenialRecord,
@@ -176,7 +176,7 @@ const changing = <Shape extends z.ZodRawShape>(
   [summary, description]: readonly [string, string?],
   shape: Shape,
   run: (
-    work: Work,
+    work: OperationContext,
     id: string,
     params: z.output<z.ZodObject<Shape & { id: typeof LicenseId }, z.core.$strict>>,
   ) => Promise<License>,
@@ -197,8 +197,12 @@ const changing = <Shape extends z.ZodRawShape>(
 const again = 'The same orderRef again changes nothing.';
 
 /** Sets a new end of the license. Repeating the call with the same order changes nothing. */
-const renewed = ({ db }: Work, id: string, term: PlanTerm, orderRef: string | undefined): Promise<License> =>
-  renew(db, { id }, term, orderRef);
+const renewed = (
+  { db }: OperationContext,
+  id: string,
+  term: PlanTerm,
+  orderRef: string | undefined,
+): Promise<License> => renew(db, { id }, term, orderRef);
 
 const choiceOf = (slot: number | undefined) =>
   slot === undefined ? ({ kind: 'only' } as const) : ({ kind: 'slot', slot } as const);

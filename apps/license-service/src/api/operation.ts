@@ -2,14 +2,14 @@
 import { type z } from 'zod';
 import { type MachineHasher } from '../activation/machine.ts';
 import { getLicense, type License } from '../operators/license.ts';
-import { type OperatorToken, type Scope } from '../operators/tokens.ts';
+import { type OperatorToken, type OperatorScope } from '../operators/tokens.ts';
 import { type Db, Refused } from '../operators/transaction.ts';
 import { type Sealing } from '../operators/webhooks.ts';
-import { type Opened } from '../vault.ts';
+import { type OpenedVault } from '../vault.ts';
 import { type Courier } from '../webhooks/courier.ts';
 
 /** The context of an operation, which runs in one transaction. */
-export interface Work {
+export interface OperationContext {
   readonly db: Db;
   readonly token: OperatorToken;
   readonly hasher: MachineHasher;
@@ -19,37 +19,40 @@ export interface Work {
   /** The public URL of this service, without a trailing slash. */
   readonly baseUrl: string;
   readonly webhooks: Pick<Courier, 'test'>;
-  readonly opened: Opened;
+  readonly opened: OpenedVault;
   /** The default validity of an answer to an offline machine. */
   readonly airGapSeconds: number;
 }
 
-export interface Operation<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
+export interface OperatorOperation<
+  Params extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
+> {
   /** The path below /api/operators/, such as `licenses/issue`. */
   readonly path: string;
-  readonly scope: Scope;
+  readonly scope: OperatorScope;
   readonly summary: string;
   readonly description?: string;
   readonly params: Params;
   readonly result: Result;
   /** Runs the operation. It may answer a function, which then runs after the transaction has committed. */
   readonly run: (
-    work: Work,
+    work: OperationContext,
     params: z.output<Params>,
   ) => Promise<z.input<Result> | (() => Promise<z.input<Result>>)>;
 }
 
 /** An operation without its parameter types. The caller validates the parameters with its schema first. */
-export interface AnyOperation extends Omit<Operation, 'run'> {
-  readonly run: (work: Work, params: never) => Promise<unknown>;
+export interface AnyOperation extends Omit<OperatorOperation, 'run'> {
+  readonly run: (work: OperationContext, params: never) => Promise<unknown>;
 }
 
 export const operation = <Params extends z.ZodType, Result extends z.ZodType>(
-  it: Operation<Params, Result>,
+  it: OperatorOperation<Params, Result>,
 ): AnyOperation => it;
 
 /** Reads the license with this ID. Throws `not_found` if it belongs to another product than the token. */
-export async function ownLicense({ db, token }: Work, id: string): Promise<License> {
+export async function ownLicense({ db, token }: OperationContext, id: string): Promise<License> {
   const license = await getLicense(db, { id });
   if (license.product !== token.product) throw new Refused('not_found', 'no license has this id');
   return license;

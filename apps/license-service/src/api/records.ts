@@ -1,7 +1,7 @@
 /** Schemas of the operators' API. They validate calls and generate the OpenAPI document. */
 import { z } from 'zod';
 import { machineIdProblem } from '../activation/machine.ts';
-import { Features, OwnFeatures } from '../features.ts';
+import { LicenseFeatures, OwnFeatures } from '../features.ts';
 import { type License, stateOf } from '../operators/license.ts';
 import { mostMachines, type Term as PlanTerm } from '../operators/plans.ts';
 import { secondsOf, timeOf } from '../operators/spans.ts';
@@ -78,7 +78,7 @@ export const LicenseRecord = z.object({
   offlineUntil: Moment.describe('As long as any certificate that was given still lives.'),
   transfers: z.int(),
   transferLimit: z.int(),
-  features: Features,
+  features: LicenseFeatures,
   customerRef: z.string().nullable(),
   orderRef: z.string().nullable(),
   issuedAt: z.iso.datetime(),

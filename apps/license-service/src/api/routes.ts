@@ -16,10 +16,10 @@ import { type NamedNetwork } from '@muster/outbound';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { recorded } from '../activation/recorded.ts';
-import { findToken, type OperatorToken, type Scope } from '../operators/tokens.ts';
+import { findToken, type OperatorToken, type OperatorScope } from '../operators/tokens.ts';
 import { type Db, inTransaction } from '../operators/transaction.ts';
 import { sealingBy } from '../operators/webhooks.ts';
-import { type Opened } from '../vault.ts';
+import { type OpenedVault } from '../vault.ts';
 import { type Courier } from '../webhooks/courier.ts';
 import { answerOperation } from './answer.ts';
 import { licenseOperations } from './licenses.ts';
@@ -35,7 +35,7 @@ export interface OperatorsOptions {
   readonly rate: Limit['rate'];
   /** The prefix of the Redis keys. */
   readonly prefix: string;
-  readonly opened: () => Opened | undefined;
+  readonly opened: () => OpenedVault | undefined;
   readonly networks: readonly NamedNetwork[];
   /** The public URL of this service. If undefined, the host of each request is used. */
   readonly baseUrl: string | undefined;
@@ -55,7 +55,7 @@ async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string):
 async function callerOf(
   options: OperatorsOptions,
   db: Db,
-  { address, secret, needed }: { address: string; secret: string; needed: Scope },
+  { address, secret, needed }: { address: string; secret: string; needed: OperatorScope },
 ): Promise<OperatorToken> {
   await count(options, `from:${networkOf(address)}`);
   const token = await findToken(db, secret);

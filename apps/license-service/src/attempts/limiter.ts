@@ -41,7 +41,7 @@ export interface Attempt {
   readonly keyHash: Buffer | undefined;
 }
 
-export interface Admission {
+export interface AttemptAdmission {
   /**
    * The result of the rate limit. `limited` means that the key has had too many failures from all addresses.
    * The machine that holds the key must not suffer from these failures. So the calling code finds out whether
@@ -55,7 +55,7 @@ export interface Admission {
 }
 
 export interface Limiter {
-  admit(attempt: Attempt): Promise<Admission>;
+  admit(attempt: Attempt): Promise<AttemptAdmission>;
   close(): void;
 }
 

@@ -6,10 +6,10 @@ import { certify } from '../operators/certify.ts';
 import { getLicense, stateOf } from '../operators/license.ts';
 import { keyPrefixes } from '../operators/products.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
-import { type CertificateKind, certificateKinds, readCertificate } from '../signing/certificate.ts';
+import { type SignedCertificateKind, certificateKinds, readCertificate } from '../signing/certificate.ts';
 import { loadKeys, toKeyObject } from '../signing/signing-key.ts';
 import { hasherOf } from './change.ts';
-import { type Context, type LicenseCommand, number, refOf, type Shown, withId } from './command.ts';
+import { type Context, type LicenseCommand, number, refOf, type CommandOutput, withId } from './command.ts';
 import { machineOf } from './machines.ts';
 import { toSeconds } from './term.ts';
 
@@ -38,7 +38,7 @@ export const certCommand: LicenseCommand = {
   },
 };
 
-const bad = (reason: string, line: string): Shown => ({
+const bad = (reason: string, line: string): CommandOutput => ({
   json: { isGenuine: false, reason },
   lines: [line],
   isBad: true,
@@ -57,8 +57,8 @@ const keysOf = async ({ pool, secrets }: Context) => {
 async function verifyCertificate(
   context: Context,
   certificate: string,
-  kind: CertificateKind,
-): Promise<Shown> {
+  kind: SignedCertificateKind,
+): Promise<CommandOutput> {
   const payload = readCertificate(certificate, await keysOf(context), kind);
   if (payload === undefined) return bad('not_genuine', 'This certificate is not signed by a key of ours.');
   const isAlive = payload.exp * 1_000 > Date.now();
@@ -80,7 +80,7 @@ async function verifyCertificate(
   };
 }
 
-async function verifyKey({ pool }: Context, text: string): Promise<Shown> {
+async function verifyKey({ pool }: Context, text: string): Promise<CommandOutput> {
   const parsed = parseKey(text, await reading(pool, keyPrefixes));
   if (parsed.kind === 'none')
     return bad('invalid_license_key', 'This is no license key, and no certificate.');

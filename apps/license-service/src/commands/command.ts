@@ -2,13 +2,13 @@
 import { type Pool } from '@muster/driver';
 import { type Command } from 'commander';
 import { type Secrets } from '../database.ts';
-import { type Progress } from '../progress.ts';
+import { type ReportProgress } from '../progress.ts';
 import { Refused } from '../operators/transaction.ts';
 import { type LicenseRef } from '../operators/license.ts';
 import { usualProduct } from '../operators/products.ts';
 
 /** The result of a command, for scripts and for people. */
-export interface Shown {
+export interface CommandOutput {
   /** The output for scripts, with --json. */
   readonly json: unknown;
   /** The output lines for people. */
@@ -28,7 +28,7 @@ export interface Context {
   /** Prints a progress line for people. The line is not part of the command's output. */
   readonly say: (line: string) => void;
   /** Shows a progress bar on a terminal. */
-  readonly progress: Progress;
+  readonly progress: ReportProgress;
 }
 
 export type Options = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export interface LicenseCommand {
   readonly description: string;
   /** Adds the command's own options to Commander's command. */
   readonly shape?: (command: Command) => Command;
-  readonly run: (context: Context, options: Options, args: readonly string[]) => Promise<Shown>;
+  readonly run: (context: Context, options: Options, args: readonly string[]) => Promise<CommandOutput>;
 }
 
 export const text = (options: Options, name: string): string | undefined => {

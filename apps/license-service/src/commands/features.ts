@@ -1,6 +1,6 @@
 /** The options --feature and --drop-feature, and the command that changes the features of a sold license. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Feature, featureName, type Features, OwnFeatures } from '../features.ts';
+import { type Feature, featureName, type LicenseFeatures, OwnFeatures } from '../features.ts';
 import { entitle } from '../operators/change.ts';
 import { inTransaction, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, type Options, refOf, withId } from './command.ts';
@@ -43,7 +43,7 @@ const listOf = (options: Options, name: string): readonly unknown[] => {
 };
 
 /** Adds and removes features of a license as the options say. `before` are its present features. */
-export function featuresOf(options: Options, before: Features = {}): Features {
+export function featuresOf(options: Options, before: LicenseFeatures = {}): LicenseFeatures {
   const dropped = listOf(options, 'dropFeature');
   const features = OwnFeatures.safeParse({
     ...Object.fromEntries(Object.entries(before).filter(([name]) => !dropped.includes(name))),

@@ -1,7 +1,7 @@
 /** Parses files of licenses, CSV with a header or JSON lines. Each invalid row has a problem. */
 import { CsvError, parse } from 'csv-parse/sync';
 import { InvalidArgumentError } from 'commander';
-import { type Key, parseKey } from '../key/key.ts';
+import { type FormattedKey, parseKey } from '../key/key.ts';
 import { type Incoming } from '../operators/import.ts';
 import { Refused } from '../operators/transaction.ts';
 import { positiveSpan, toCount, toMachines, toTime } from './term.ts';
@@ -28,7 +28,7 @@ interface Entry {
   readonly cells: ReadonlyMap<Field, string>;
 }
 
-export interface Row {
+export interface ImportFileRow {
   readonly line: number;
   readonly orderRef: string | null;
   /** The license that the row describes; undefined if the row is invalid. */
@@ -97,7 +97,7 @@ const jsonRecords = (text: string): Entry[] =>
 /** The error that describes why a row is invalid. */
 class Unfit extends Error {}
 
-function keyOf(text: string, prefix: string): Key | undefined {
+function keyOf(text: string, prefix: string): FormattedKey | undefined {
   if (text === '') return undefined;
   const parsed = parseKey(text, [prefix]);
   if (parsed.kind === 'key') return parsed.key;
@@ -169,13 +169,13 @@ const problemOf = (error: unknown): string => {
  * Parses a whole file. Throws Refused if the text does not have the format. For an invalid row, returns the
  * problem of the row.
  */
-export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): Row[] {
+export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): ImportFileRow[] {
   const records = format === 'csv' ? csvRecords(text) : jsonRecords(text);
   if (records.length === 0) throw new Refused('empty', 'the file has no rows');
   if (records.length > mostRows) throw new Refused('rows', `at most ${mostRows} rows at once`);
   const lines = new Map<string, number>();
-  const keys = new Set<Key>();
-  return records.map((record): Row => {
+  const keys = new Set<FormattedKey>();
+  return records.map((record): ImportFileRow => {
     const orderRef = record.cells.get('order_ref') || null;
     // Numbers the rows of an order, including invalid rows. So the other rows keep their numbers when the
     // file has been corrected.

@@ -2,11 +2,11 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { table } from '@muster/terminal';
 import { Option } from 'commander';
-import { importBatch, type Incoming, type Outcome } from '../operators/import.ts';
+import { importBatch, type Incoming, type LicenseImportOutcome } from '../operators/import.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { getProduct, type Product, usualProduct } from '../operators/products.ts';
 import { type Context, type LicenseCommand, type Options, productIn, text, withProduct } from './command.ts';
-import { readRows, type Row } from './import-rows.ts';
+import { readRows, type ImportFileRow } from './import-rows.ts';
 import { termOf, withTerm } from './term.ts';
 
 /**
@@ -18,14 +18,14 @@ const batchSize = 500;
 const mostShown = 50;
 
 interface Done {
-  readonly row: Row;
-  readonly outcome: Outcome;
+  readonly row: ImportFileRow;
+  readonly outcome: LicenseImportOutcome;
 }
 
 /** The error with which a dry run rolls back its transaction. */
 class OnlyTried extends Error {
-  readonly outcomes: readonly Outcome[];
-  constructor(outcomes: readonly Outcome[]) {
+  readonly outcomes: readonly LicenseImportOutcome[];
+  constructor(outcomes: readonly LicenseImportOutcome[]) {
     super('only tried');
     this.outcomes = outcomes;
   }
@@ -35,7 +35,7 @@ async function tryBatch(
   pool: Context['pool'],
   product: Product,
   batch: readonly Incoming[],
-): Promise<readonly Outcome[]> {
+): Promise<readonly LicenseImportOutcome[]> {
   try {
     return await inTransaction(pool, async (db) => {
       throw new OnlyTried(await importBatch(db, product, batch));
@@ -56,7 +56,11 @@ const stoppedAfter = (rows: number, error: unknown): unknown =>
     : error;
 
 /** Writes new keys to disk before their transaction commits, so that no key of a sold license can be lost. */
-const writeKeys = async (out: FileHandle, batch: readonly Incoming[], outcomes: readonly Outcome[]) => {
+const writeKeys = async (
+  out: FileHandle,
+  batch: readonly Incoming[],
+  outcomes: readonly LicenseImportOutcome[],
+) => {
   const lines = outcomes.flatMap((outcome, index) =>
     outcome.kind === 'issued' ? [`${cellOf(batch[index]?.orderRef ?? '')},${outcome.key}\n`] : [],
   );
@@ -79,7 +83,7 @@ async function openOut(file: string): Promise<FileHandle> {
   }
 }
 
-async function read(file: string, { keyPrefix }: Product, options: Options): Promise<Row[]> {
+async function read(file: string, { keyPrefix }: Product, options: Options): Promise<ImportFileRow[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new Refused(
       'file',
@@ -94,7 +98,7 @@ async function read(file: string, { keyPrefix }: Product, options: Options): Pro
 async function importRows(
   { pool, progress }: Pick<Context, 'pool' | 'progress'>,
   product: Product,
-  rows: readonly Row[],
+  rows: readonly ImportFileRow[],
   out: FileHandle | undefined,
   isDry: boolean,
 ): Promise<Done[]> {
@@ -131,7 +135,7 @@ const reported = ({ row: { line, orderRef }, outcome }: Done) => ({
 });
 
 function linesOf(done: readonly Done[], isDry: boolean, file: string | undefined): string[] {
-  const countOf = (kind: Outcome['kind']): number =>
+  const countOf = (kind: LicenseImportOutcome['kind']): number =>
     done.filter(({ outcome }) => outcome.kind === kind).length;
   const refused = done.flatMap(({ row, outcome }) =>
     outcome.kind === 'refused' ? [[String(row.line), row.orderRef ?? '-', outcome.problem]] : [],

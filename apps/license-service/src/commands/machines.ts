@@ -4,7 +4,7 @@ import { type Command } from 'commander';
 import { machineIdProblem } from '../activation/machine.ts';
 import { resize } from '../operators/change.ts';
 import { getLicense, type License, stateOf } from '../operators/license.ts';
-import { type Choice, heldMachines, type Machine, release, transfer } from '../operators/machines.ts';
+import { type MachineChoice, heldMachines, type Machine, release, transfer } from '../operators/machines.ts';
 import { type Db, inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { hasherOf } from './change.ts';
 import { type LicenseCommand, number, type Options, refOf, text, withId } from './command.ts';
@@ -14,7 +14,7 @@ import { toCount, toMachines } from './term.ts';
 const withSlot = (command: Command): Command =>
   command.option('--slot <number>', 'the machine in this slot, where several have the license', toCount);
 
-const choiceOf = (options: Options): Exclude<Choice, { kind: 'all' }> => {
+const choiceOf = (options: Options): Exclude<MachineChoice, { kind: 'all' }> => {
   const slot = number(options, 'slot');
   return slot === undefined ? { kind: 'only' } : { kind: 'slot', slot };
 };

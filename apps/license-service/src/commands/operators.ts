@@ -1,7 +1,7 @@
 /** The commands `operator` and `session`: grants and sessions of the support pages. */
 import { minuteOf, table } from '@muster/terminal';
 import {
-  type Grant,
+  type PersonGrant,
   listGrants,
   makeGrant,
   peopleScopes,
@@ -24,7 +24,7 @@ function scopesOf(given: string): PeopleScope[] {
   return peopleScopes.filter((scope) => named.includes(scope));
 }
 
-const shown = ({ claim, value }: Grant): string => (claim === 'email' ? value : `${claim}=${value}`);
+const shown = ({ claim, value }: PersonGrant): string => (claim === 'email' ? value : `${claim}=${value}`);
 
 export const operatorGrant: LicenseCommand = {
   name: 'operator grant',

@@ -2,7 +2,7 @@ import { table } from '@muster/terminal';
 import {
   findPlan,
   listPlans,
-  type Plan,
+  type LicensePlan,
   setPlan,
   usualMachineLimit,
   usualTransferLimit,
@@ -15,7 +15,7 @@ import { featuresOf, withFeatures } from './features.ts';
 import { leaseWords, machinesWords, spanOf } from './shown.ts';
 import { termOf, toCount, toLease, toMachines, withTerm } from './term.ts';
 
-const termWords = ({ term }: Plan): string =>
+const termWords = ({ term }: LicensePlan): string =>
   term === null ? 'said at each issue' : term.kind === 'for' ? spanOf(term.seconds) : 'for ever';
 
 export const planList: LicenseCommand = {

@@ -4,14 +4,14 @@ import {
   makeToken,
   type OperatorToken,
   revokeToken,
-  type Scope,
+  type OperatorScope,
   scopes,
 } from '../operators/tokens.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number, productIn, text, withProduct } from './command.ts';
 import { positiveSpan } from './term.ts';
 
-function scopesOf(given: string): Scope[] {
+function scopesOf(given: string): OperatorScope[] {
   const named = given.split(',').map((one) => one.trim());
   const unknown = named.find((one) => !scopes.some((scope) => scope === one));
   if (unknown !== undefined)

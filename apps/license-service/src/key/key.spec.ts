@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { alphabet } from './alphabet.ts';
-import { hashOfKey, hintOfKey, type Key, newKey, parseKey } from './key.ts';
+import { hashOfKey, hintOfKey, type FormattedKey, newKey, parseKey } from './key.ts';
 
 const keys = Array.from({ length: 12 }, newKey);
 const bare = (key: string): string => key.replaceAll('-', '');
@@ -70,7 +70,7 @@ describe('a key as people write it', () => {
   });
 });
 
-function keyWith(symbol: string): Key {
+function keyWith(symbol: string): FormattedKey {
   for (;;) {
     const key = newKey();
     if (key.includes(symbol)) return key;
@@ -78,7 +78,7 @@ function keyWith(symbol: string): Key {
 }
 
 /** Replaces the symbol of a key at a place that is counted without dashes. */
-const changed = (key: Key, place: number, symbol: string): string => {
+const changed = (key: FormattedKey, place: number, symbol: string): string => {
   const symbols = Array.from(bare(key));
   symbols[place] = symbol;
   return symbols.join('');

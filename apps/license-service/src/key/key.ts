@@ -17,19 +17,19 @@ const groupSymbols = 5;
 const longestText = 256;
 
 /** A valid key in its displayed form, with dashes between the groups. Only this form is hashed. */
-export type Key = string & { readonly __brand: 'license key' };
+export type FormattedKey = string & { readonly __brand: 'license key' };
 
 /** Formats validated symbols as a key. No other function creates a `Key`. */
-const toKey = (symbols: readonly number[]): Key =>
+const toKey = (symbols: readonly number[]): FormattedKey =>
   symbols
     .map((value, place) => (place > 0 && place % groupSymbols === 0 ? '-' : '') + symbolOf(value))
-    .join('') as Key;
+    .join('') as FormattedKey;
 
 const symbolsOf = (prefix: string): readonly number[] =>
   Array.from(prefix, (character) => valueOf(character) ?? 0);
 
 /** Returns the prefix of a key, which identifies its product. */
-export const prefixOf = (key: Key): string => key.slice(0, prefixLength);
+export const prefixOf = (key: FormattedKey): string => key.slice(0, prefixLength);
 
 /**
  * Returns true if a key typed without its prefix could belong to either product. The code is linear, so this is true
@@ -41,7 +41,7 @@ export function isMistakenFor(one: string, other: string): boolean {
   return checks(one) === checks(other);
 }
 
-export function newKey(prefix: string = usualPrefix): Key {
+export function newKey(prefix: string = usualPrefix): FormattedKey {
   // 256 is a multiple of 32, so the lowest five bits of a random byte are uniformly distributed.
   const random = Array.from(randomBytes(randomSymbols), (byte) => byte & 31);
   const symbols = [...symbolsOf(prefix), ...random];
@@ -53,7 +53,7 @@ export function newKey(prefix: string = usualPrefix): Key {
  * its prefix; `typedPosition` refers to the typed text, for messages to people.
  */
 export type ParsedKey =
-  | { readonly kind: 'key'; readonly key: Key }
+  | { readonly kind: 'key'; readonly key: FormattedKey }
   | {
       readonly kind: 'typo';
       readonly position: number;
@@ -185,7 +185,7 @@ export const isKey = (text: string): boolean => kindOf(text) === 'key';
 export const isKeyLike = (text: string): boolean => kindOf(text) !== 'none';
 
 /** Hashes a key for storage. 115 random bits need no salt, because NIST SP 800-63B requires 112. */
-export const hashOfKey = (key: Key): Buffer => hash('sha256', key, 'buffer');
+export const hashOfKey = (key: FormattedKey): Buffer => hash('sha256', key, 'buffer');
 
 /** Returns the last four symbols of a key, by which people tell keys apart. */
-export const hintOfKey = (key: Key): string => key.slice(-4);
+export const hintOfKey = (key: FormattedKey): string => key.slice(-4);

@@ -42,12 +42,12 @@ export function checkSymbols(symbols: readonly number[]): [number, number] {
 }
 
 /** The result of decoding a word: it is a code word, it has one wrong symbol, or it has more errors. */
-export type Reading =
+export type DecodeResult =
   | { readonly kind: 'right' }
   | { readonly kind: 'typo'; readonly place: number; readonly symbol: number }
   | { readonly kind: 'wrong' };
 
-export function readWord(word: readonly number[]): Reading {
+export function readWord(word: readonly number[]): DecodeResult {
   const [first, second] = syndromes(word);
   if (first === 0 && second === 0) return { kind: 'right' };
   if (first === 0 || second === 0) return { kind: 'wrong' };

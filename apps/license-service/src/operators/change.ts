@@ -1,14 +1,14 @@
 /** Changes of a license by operators. Each one locks the row, changes it and records an event in one transaction. */
 import { newId, type Part, sql } from '@muster/driver';
-import { type Features } from '../features.ts';
-import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
+import { type LicenseFeatures } from '../features.ts';
+import { hashOfKey, hintOfKey, type FormattedKey, newKey } from '../key/key.ts';
 import { getLicense, type License, type LicenseRef, lockLicense } from './license.ts';
 import { type Term } from './plans.ts';
 import { getProduct } from './products.ts';
 import { latest, mostSeconds } from './spans.ts';
 import { type Db, Refused } from './transaction.ts';
 
-export type EventKind =
+export type LicenseEventKind =
   | 'released'
   | 'transferred'
   | 'suspended'
@@ -24,7 +24,7 @@ export type EventKind =
 export async function note(
   db: Db,
   license: License,
-  kind: EventKind,
+  kind: LicenseEventKind,
   data: object,
   actor: 'operator' | 'customer' = 'operator',
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function note(
 export async function change(
   db: Db,
   license: License,
-  kind: EventKind,
+  kind: LicenseEventKind,
   { set, data = {}, actor }: { set: Part; data?: object; actor?: 'customer' },
 ): Promise<License> {
   await db.all(
@@ -120,7 +120,7 @@ export async function renew(db: Db, ref: LicenseRef, term: Term, order?: string)
 export async function entitle(
   db: Db,
   ref: LicenseRef,
-  featuresFrom: (own: Features) => Features,
+  featuresFrom: (own: LicenseFeatures) => LicenseFeatures,
 ): Promise<License> {
   const license = await lockLicense(db, ref);
   const features = featuresFrom(license.ownFeatures);
@@ -141,7 +141,7 @@ export async function resize(db: Db, ref: LicenseRef, machineLimit: number): Pro
 }
 
 /** Replaces a leaked key by a new one. The old key is unknown from now on. */
-export async function rotate(db: Db, ref: LicenseRef): Promise<{ license: License; key: Key }> {
+export async function rotate(db: Db, ref: LicenseRef): Promise<{ license: License; key: FormattedKey }> {
   const before = await lockLicense(db, ref);
   if (before.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
   const key = newKey((await getProduct(db, before.product)).keyPrefix);

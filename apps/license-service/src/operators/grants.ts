@@ -2,11 +2,11 @@
 import { newId, sql } from '@muster/driver';
 import { locks } from './locks.ts';
 import { getProduct, usualProduct } from './products.ts';
-import { type Scope } from './tokens.ts';
+import { type OperatorScope } from './tokens.ts';
 import { type Db, Refused } from './transaction.ts';
 
 /** The scopes of the support pages. The other scopes are for programs. */
-export const peopleScopes = ['read', 'change'] as const satisfies readonly Scope[];
+export const peopleScopes = ['read', 'change'] as const satisfies readonly OperatorScope[];
 export type PeopleScope = (typeof peopleScopes)[number];
 
 /** The claim by which a grant applies to people: those whose ID token has this value. */
@@ -16,7 +16,7 @@ export interface Whom {
   readonly value: string;
 }
 
-export interface Grant extends Whom {
+export interface PersonGrant extends Whom {
   readonly id: string;
   readonly product: string;
   readonly scopes: readonly PeopleScope[];
@@ -48,8 +48,8 @@ export function whomOf(given: string): Whom {
   return { claim, value: claim === 'email' ? value.toLowerCase() : value };
 }
 
-export const listGrants = (db: Db): Promise<Grant[]> =>
-  db.all(sql<Grant>`select ${columns} from licenses.operator_grants order by id desc`);
+export const listGrants = (db: Db): Promise<PersonGrant[]> =>
+  db.all(sql<PersonGrant>`select ${columns} from licenses.operator_grants order by id desc`);
 
 export interface NewGrant extends Whom {
   readonly product?: string | undefined;
@@ -62,13 +62,13 @@ export interface NewGrant extends Whom {
 export async function makeGrant(
   db: Db,
   { claim, value, product: named = usualProduct, scopes, seconds }: NewGrant,
-): Promise<Grant> {
+): Promise<PersonGrant> {
   const { name: product } = await getProduct(db, named);
   await db.all(sql`select pg_advisory_xact_lock(${locks.grants})`);
   await db.all(sql`update licenses.operator_grants set revoked_at = clock_timestamp()
      where claim = ${claim} and value = ${value} and product = ${product} and revoked_at is null`);
   return db.one(
-    sql<Grant>`insert into licenses.operator_grants (id, claim, value, product, scopes, expires_at)
+    sql<PersonGrant>`insert into licenses.operator_grants (id, claim, value, product, scopes, expires_at)
       values (${newId()}, ${claim}, ${value}, ${product}, ${scopes},
         clock_timestamp() + make_interval(secs => ${seconds ?? null}::float8))
       returning ${columns}`,
@@ -76,9 +76,9 @@ export async function makeGrant(
 }
 
 /** Revokes a grant, from the next request on. */
-export async function revokeGrant(db: Db, id: string): Promise<Grant> {
+export async function revokeGrant(db: Db, id: string): Promise<PersonGrant> {
   const grant = await db.find(
-    sql<Grant>`update licenses.operator_grants set revoked_at = coalesce(revoked_at, clock_timestamp())
+    sql<PersonGrant>`update licenses.operator_grants set revoked_at = coalesce(revoked_at, clock_timestamp())
       where id::text = ${id} returning ${columns}`,
   );
   if (grant === undefined) throw new Refused('not_found', 'no grant has this id (license operator list)');
@@ -92,7 +92,7 @@ export const claimsAskedFor = (db: Db): Promise<Whom[]> =>
   );
 
 /** A person as identified by the operators' issuer. */
-export interface Person {
+export interface IssuerPerson {
   readonly issuer: string;
   readonly subject: string;
   /** The claims in the form `groups=support`. */
@@ -102,28 +102,31 @@ export interface Person {
 /** Binds unbound grants of an address to a person, who keeps them even if the address changes. */
 export async function takeUpGrants(
   db: Db,
-  { issuer, subject }: Omit<Person, 'claims'>,
+  { issuer, subject }: Omit<IssuerPerson, 'claims'>,
   address: string,
 ): Promise<void> {
   await db.all(sql`update licenses.operator_grants set issuer = ${issuer}, subject = ${subject}
      where claim = 'email' and value = ${address.toLowerCase()} and subject is null and ${isGood}`);
 }
 
-const isGrantedTo = ({ issuer, subject, claims }: Person) =>
+const isGrantedTo = ({ issuer, subject, claims }: IssuerPerson) =>
   sql`${isGood} and case when claim = 'email' then issuer = ${issuer} and subject = ${subject}
     else claim || '=' || value = any (${claims}::text[]) end`;
 
 /** Returns the current scopes of a person by product. Products without a grant are missing. */
-export async function rightsOf(db: Db, person: Person): Promise<ReadonlyMap<string, readonly Scope[]>> {
+export async function rightsOf(
+  db: Db,
+  person: IssuerPerson,
+): Promise<ReadonlyMap<string, readonly OperatorScope[]>> {
   const rows = await db.all(sql<{
     product: string;
-    scopes: Scope[];
+    scopes: OperatorScope[];
   }>`select product, array_agg(distinct scope) as scopes
      from licenses.operator_grants cross join unnest(scopes) scope where ${isGrantedTo(person)} group by product order by product`);
   return new Map(rows.map(({ product, scopes }) => [product, scopes]));
 }
 
-export async function noteUseOfGrants(db: Db, person: Person): Promise<void> {
+export async function noteUseOfGrants(db: Db, person: IssuerPerson): Promise<void> {
   await db.all(
     sql`update licenses.operator_grants set last_used_at = clock_timestamp() where ${isGrantedTo(person)}`,
   );

@@ -1,9 +1,9 @@
 /** Imports licenses that were sold elsewhere, with the keys of the customers or with new keys. */
 import { newId, sql } from '@muster/driver';
-import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
+import { hashOfKey, hintOfKey, type FormattedKey, newKey } from '../key/key.ts';
 import { columnsOf } from './issue.ts';
 import { locks } from './locks.ts';
-import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
+import { findPlan, type LicensePlan, setPlan, type Term, usualTransferLimit } from './plans.ts';
 import { type Product } from './products.ts';
 import { type Db } from './transaction.ts';
 
@@ -19,16 +19,16 @@ export interface Incoming {
   readonly transferLimit: number | undefined;
   readonly machineLimit: number | undefined;
   /** The existing key of the customer. Without one, a new key is created. */
-  readonly key: Key | undefined;
+  readonly key: FormattedKey | undefined;
 }
 
-export type Outcome =
+export type LicenseImportOutcome =
   | { readonly kind: 'imported' | 'unchanged'; readonly id: string }
   /** A license with a new key. The key is stored nowhere else. */
-  | { readonly kind: 'issued'; readonly id: string; readonly key: Key }
+  | { readonly kind: 'issued'; readonly id: string; readonly key: FormattedKey }
   | { readonly kind: 'refused'; readonly problem: string };
 
-const refused = (problem: string): Outcome => ({ kind: 'refused', problem });
+const refused = (problem: string): LicenseImportOutcome => ({ kind: 'refused', problem });
 
 interface Known {
   readonly id: string;
@@ -61,8 +61,12 @@ async function look(db: Db, product: string, batch: readonly Incoming[]) {
 }
 
 /** Returns the plans of a batch by name. Creates a missing plan if a row has a term. */
-async function plansOf(db: Db, product: string, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
-  const plans = new Map<string, Plan>();
+async function plansOf(
+  db: Db,
+  product: string,
+  batch: readonly Incoming[],
+): Promise<Map<string, LicensePlan>> {
+  const plans = new Map<string, LicensePlan>();
   for (const { plan: name, term } of batch) {
     if (plans.has(name)) continue;
     const plan =
@@ -75,10 +79,10 @@ async function plansOf(db: Db, product: string, batch: readonly Incoming[]): Pro
 
 interface New {
   readonly id: string;
-  readonly key: Key;
+  readonly key: FormattedKey;
   readonly row: Incoming;
   readonly term: Term;
-  readonly plan: Plan;
+  readonly plan: LicensePlan;
 }
 
 const isPast = (term: Term): boolean => term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now();
@@ -116,12 +120,12 @@ export async function importBatch(
   db: Db,
   { name: product, keyPrefix }: Pick<Product, 'name' | 'keyPrefix'>,
   batch: readonly Incoming[],
-): Promise<Outcome[]> {
+): Promise<LicenseImportOutcome[]> {
   await db.all(sql`select pg_advisory_xact_lock(${locks.import})`);
   const { known, taken } = await look(db, product, batch);
   const plans = await plansOf(db, product, batch);
   const made: New[] = [];
-  const outcomes = batch.map((row): Outcome => {
+  const outcomes = batch.map((row): LicenseImportOutcome => {
     const before = known.get(placeOf(row));
     const hash = row.key && hashOfKey(row.key);
     if (before !== undefined) {

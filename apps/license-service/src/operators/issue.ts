@@ -1,9 +1,9 @@
 /** Issues licenses. A new key is shown once and stored only as a hash. */
 import { newId, sql } from '@muster/driver';
-import { type Features } from '../features.ts';
-import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
+import { type LicenseFeatures } from '../features.ts';
+import { hashOfKey, hintOfKey, type FormattedKey, newKey } from '../key/key.ts';
 import { locks } from './locks.ts';
-import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
+import { findPlan, type LicensePlan, setPlan, type Term, usualTransferLimit } from './plans.ts';
 import { getProduct, usualProduct } from './products.ts';
 import { type Db, Refused } from './transaction.ts';
 
@@ -23,13 +23,13 @@ export interface Order {
   /** The machine limit of the license; the plan's limit by default. */
   readonly machineLimit?: number | undefined;
   /** The license's own features, which override those of the plan. */
-  readonly features?: Features | undefined;
+  readonly features?: LicenseFeatures | undefined;
 }
 
 export interface Issued {
   readonly id: string;
   /** The new key; null if the order was already issued, because a key is shown only once. */
-  readonly key: Key | null;
+  readonly key: FormattedKey | null;
   readonly hint: string;
 }
 
@@ -51,7 +51,7 @@ export const columnsOf = (term: Term): [number | null, string | null] => [
 async function planOf(
   db: Db,
   { product = usualProduct, plan: name, term }: Order,
-): Promise<{ plan: Plan; isNewPlan: boolean }> {
+): Promise<{ plan: LicensePlan; isNewPlan: boolean }> {
   const plan = await findPlan(db, name, product);
   if (plan !== undefined) return { plan, isNewPlan: false };
   if (term === undefined) {

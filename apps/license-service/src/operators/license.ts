@@ -1,6 +1,6 @@
 /** Licenses as operators see them, and references to licenses. */
 import { type Part, sql } from '@muster/driver';
-import { type Features } from '../features.ts';
+import { type LicenseFeatures } from '../features.ts';
 import { hashOfKey, parseKey } from '../key/key.ts';
 import { keyPrefixes } from './products.ts';
 import { type Db, Refused } from './transaction.ts';
@@ -31,8 +31,8 @@ export interface License {
   readonly transfers: number;
   readonly transferLimit: number;
   /** The features that a new certificate gets: those of the plan, overridden by the license's own features. */
-  readonly features: Features;
-  readonly ownFeatures: Features;
+  readonly features: LicenseFeatures;
+  readonly ownFeatures: LicenseFeatures;
   readonly customerRef: string | null;
   readonly orderRef: string | null;
   readonly issuedAt: string;

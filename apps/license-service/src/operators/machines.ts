@@ -35,12 +35,12 @@ export async function slotOf(
 }
 
 /** A choice among the machines of a license: the only machine, the machine in a slot, or all. */
-export type Choice =
+export type MachineChoice =
   | { readonly kind: 'only' }
   | { readonly kind: 'slot'; readonly slot: number }
   | { readonly kind: 'all' };
 
-function chosen(machines: readonly Machine[], choice: Choice): readonly Machine[] {
+function chosen(machines: readonly Machine[], choice: MachineChoice): readonly Machine[] {
   if (choice.kind === 'all') return machines;
   if (choice.kind === 'slot') {
     const machine = machines.find(({ slot }) => slot === choice.slot);
@@ -58,7 +58,7 @@ function chosen(machines: readonly Machine[], choice: Choice): readonly Machine[
 export async function release(
   db: Db,
   ref: LicenseRef,
-  choice: Choice = { kind: 'only' },
+  choice: MachineChoice = { kind: 'only' },
 ): Promise<{ license: License; released: readonly Machine[] }> {
   let license = await lockLicense(db, ref);
   const released = chosen(await heldMachines(db, license.id), choice);
@@ -75,7 +75,7 @@ export interface Transfer {
   readonly hasher: MachineHasher;
   readonly isForced: boolean;
   /** The machine to replace. Without a choice, the license must have at most one machine. */
-  readonly choice?: Exclude<Choice, { readonly kind: 'all' }>;
+  readonly choice?: Exclude<MachineChoice, { readonly kind: 'all' }>;
 }
 
 /**

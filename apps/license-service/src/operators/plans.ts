@@ -1,5 +1,5 @@
 import { sql } from '@muster/driver';
-import { type Features } from '../features.ts';
+import { type LicenseFeatures } from '../features.ts';
 import { usualProduct } from './products.ts';
 import { type Db, Refused } from './transaction.ts';
 
@@ -9,7 +9,7 @@ export type Term =
   | { readonly kind: 'until'; readonly expiresAt: string }
   | { readonly kind: 'perpetual' };
 
-export interface Plan {
+export interface LicensePlan {
   readonly product: string;
   readonly name: string;
   /** The default term; null if each issue must state one. */
@@ -19,7 +19,7 @@ export interface Plan {
   readonly machineLimit: number;
   /** The duration of a slot lease; null if a machine keeps its slot until it releases it. */
   readonly leaseSeconds: number | null;
-  readonly features: Features;
+  readonly features: LicenseFeatures;
   readonly updatedAt: string;
 }
 
@@ -37,11 +37,11 @@ interface PlanRow {
   readonly transfer_limit: number;
   readonly machine_limit: number;
   readonly lease_seconds: number | null;
-  readonly features: Features;
+  readonly features: LicenseFeatures;
   readonly updated_at: string;
 }
 
-const toPlan = (row: PlanRow): Plan => ({
+const toPlan = (row: PlanRow): LicensePlan => ({
   product: row.product,
   name: row.name,
   term: row.perpetual
@@ -57,7 +57,7 @@ const toPlan = (row: PlanRow): Plan => ({
 });
 
 /** Lists the plans of one product or of all products. */
-export const listPlans = async (db: Db, product?: string): Promise<Plan[]> =>
+export const listPlans = async (db: Db, product?: string): Promise<LicensePlan[]> =>
   (
     await db.all(
       sql<PlanRow>`select * from licenses.plans ${product === undefined ? sql`` : sql`where product = ${product}`}
@@ -69,7 +69,7 @@ export async function findPlan(
   db: Db,
   name: string,
   product: string = usualProduct,
-): Promise<Plan | undefined> {
+): Promise<LicensePlan | undefined> {
   const row = await db.find(
     sql<PlanRow>`select * from licenses.plans where product = ${product} and name = ${name}`,
   );
@@ -80,14 +80,14 @@ export interface PlanTerms {
   /** The product; `usualProduct` by default. */
   readonly product?: string;
   readonly name: string;
-  readonly term: Plan['term'];
+  readonly term: LicensePlan['term'];
   readonly transferLimit: number;
   /** The number of machines that may hold a license at the same time; 1 by default. */
   readonly machineLimit?: number;
   /** The duration of a slot lease in seconds; null, the default, does not lease slots. */
   readonly leaseSeconds?: number | null;
   /** The features; none by default. */
-  readonly features?: Features;
+  readonly features?: LicenseFeatures;
 }
 
 /** Creates or changes a plan. Sold licenses keep their terms but get the new features. */
@@ -102,7 +102,7 @@ export async function setPlan(
     leaseSeconds = null,
     features = {},
   }: PlanTerms,
-): Promise<Plan> {
+): Promise<LicensePlan> {
   if (!namePattern.test(name)) {
     throw new Refused(
       'plan_name',

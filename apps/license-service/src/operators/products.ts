@@ -1,6 +1,6 @@
 /** The products of one service. Each has its own key prefix, plans, signing keys and tokens. */
 import { sql } from '@muster/driver';
-import { type Features } from '../features.ts';
+import { type LicenseFeatures } from '../features.ts';
 import { isMistakenFor, usualPrefix } from '../key/key.ts';
 import { newSigningKey } from '../signing/signing-key.ts';
 import { locks } from './locks.ts';
@@ -13,7 +13,7 @@ export interface Product {
   /** The duration of a trial in seconds. A machine gets one trial. Null if the product has no trials. */
   readonly trialSeconds: number | null;
   /** The features during the trial. */
-  readonly trialFeatures: Features;
+  readonly trialFeatures: LicenseFeatures;
   readonly createdAt: string;
 }
 

@@ -2,14 +2,14 @@
 import { sql } from '@muster/driver';
 import { type Db } from './transaction.ts';
 
-export interface Retention {
+export interface TableRetention {
   readonly kept: 'for good' | 'purged';
   readonly because: string;
 }
 
-const forGood = (because: string): Retention => ({ kept: 'for good', because });
+const forGood = (because: string): TableRetention => ({ kept: 'for good', because });
 
-export const retention: Readonly<Record<string, Retention>> = {
+export const retention: Readonly<Record<string, TableRetention>> = {
   applied_migrations: forGood('one for each migration'),
   license_denials: {
     kept: 'purged',

@@ -1,8 +1,8 @@
 /** Sessions of the support pages. Without an issuer of the operators, the holder of a token may sign in. */
 import { hash, randomBytes } from 'node:crypto';
 import { newId, sql } from '@muster/driver';
-import { type Person, rightsOf } from './grants.ts';
-import { type OperatorToken, type Scope, tokenOfId } from './tokens.ts';
+import { type IssuerPerson, rightsOf } from './grants.ts';
+import { type OperatorToken, type OperatorScope, tokenOfId } from './tokens.ts';
 import { type Db, Refused } from './transaction.ts';
 
 /** The maximum lifetime of a session: a working day. */
@@ -15,7 +15,7 @@ const atOnce = 500;
 const form = /^[A-Za-z0-9_-]{43}$/;
 const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
-export interface Browser {
+export interface OperatorBrowser {
   readonly ip: string;
   readonly userAgent: string | null;
   /** The secret of the browser's previous session. That session ends when the new one begins. */
@@ -23,10 +23,12 @@ export interface Browser {
 }
 
 /** The holder of a session: the owner of a token, or a person. For a person, the trail records `name`. */
-export type Who = { readonly token: OperatorToken } | { readonly person: Person; readonly name: string };
+export type SessionHolder =
+  | { readonly token: OperatorToken }
+  | { readonly person: IssuerPerson; readonly name: string };
 
 /** Starts a session, ends the previous one of the browser, and returns the new secret. */
-export async function beginSession(db: Db, who: Who, browser: Browser): Promise<string> {
+export async function beginSession(db: Db, who: SessionHolder, browser: OperatorBrowser): Promise<string> {
   if (browser.before !== undefined) await endSession(db, browser.before);
   const secret = randomBytes(32).toString('base64url');
   const { tokenId, person, name } =
@@ -49,7 +51,7 @@ export interface Supporter {
   /** The name of the actor as the trail records it. */
   readonly actor: string;
   /** The scopes by product. Each product is at least readable. */
-  readonly rights: ReadonlyMap<string, readonly Scope[]>;
+  readonly rights: ReadonlyMap<string, readonly OperatorScope[]>;
 }
 
 const lasts = sql`ended_at is null and expires_at > clock_timestamp()
@@ -95,7 +97,7 @@ export async function findSession(
 async function rightsIn(
   db: Db,
   { tokenId, issuer, subject, claims }: Row,
-): Promise<ReadonlyMap<string, readonly Scope[]>> {
+): Promise<ReadonlyMap<string, readonly OperatorScope[]>> {
   if (issuer !== null && subject !== null) return rightsOf(db, { issuer, subject, claims });
   const token = tokenId === null ? undefined : await tokenOfId(db, tokenId);
   return token?.scopes.includes('read') === true ? new Map([[token.product, token.scopes]]) : new Map();

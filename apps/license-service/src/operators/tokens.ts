@@ -5,13 +5,13 @@ import { getProduct, usualProduct } from './products.ts';
 import { type Db, Refused } from './transaction.ts';
 
 export const scopes = ['read', 'issue', 'change', 'webhooks'] as const;
-export type Scope = (typeof scopes)[number];
+export type OperatorScope = (typeof scopes)[number];
 
 export interface OperatorToken {
   readonly id: string;
   readonly product: string;
   readonly name: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly OperatorScope[];
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
@@ -32,10 +32,10 @@ const columns = sql`id, product, name, scopes, created_at as "createdAt", expire
 export const listTokens = (db: Db): Promise<OperatorToken[]> =>
   db.all(sql<OperatorToken>`select ${columns} from licenses.operator_tokens order by id desc`);
 
-export interface NewToken {
+export interface NewOperatorToken {
   readonly product?: string | undefined;
   readonly name: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly OperatorScope[];
   /** The lifetime of the token; unlimited by default. */
   readonly seconds?: number | undefined;
 }
@@ -43,7 +43,7 @@ export interface NewToken {
 /** Creates a token. Its secret is shown only once. */
 export async function makeToken(
   db: Db,
-  { product: named = usualProduct, name, scopes: may, seconds }: NewToken,
+  { product: named = usualProduct, name, scopes: may, seconds }: NewOperatorToken,
 ): Promise<{ token: OperatorToken; secret: string }> {
   const { name: product } = await getProduct(db, named);
   const secret = `mlt_${randomBytes(32).toString('base64url')}`;

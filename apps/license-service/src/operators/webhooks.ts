@@ -153,7 +153,7 @@ export async function addressOf(
   return { url, secrets };
 }
 
-export interface Delivery {
+export interface LicenseWebhookDelivery {
   readonly id: string;
   readonly eventId: string;
   readonly kind: string;
@@ -170,9 +170,9 @@ export interface Delivery {
 export async function listDeliveries(
   db: Db,
   { product, id, state, limit }: { product: string; id: string; state?: string | undefined; limit: number },
-): Promise<Delivery[]> {
+): Promise<LicenseWebhookDelivery[]> {
   await getEndpoint(db, product, id);
-  return db.all(sql<Delivery>`select d.id, d.event_id as "eventId", e.kind, d.state, d.tries,
+  return db.all(sql<LicenseWebhookDelivery>`select d.id, d.event_id as "eventId", e.kind, d.state, d.tries,
        case when d.state = 'waiting' then d.next_at end as "nextAt", d.last_status as "lastStatus",
        d.last_error as "lastError", d.created_at as "createdAt"
      from licenses.webhook_deliveries d join licenses.license_events e on e.id = d.event_id

@@ -7,7 +7,7 @@ import { answerRequest } from '../air-gap/answer.ts';
 import { longestRequest, readRequest } from '../air-gap/request.ts';
 import { hashOfKey, parseKey } from '../key/key.ts';
 import { type Db, Refused } from '../operators/transaction.ts';
-import { type Opened } from '../vault.ts';
+import { type OpenedVault } from '../vault.ts';
 
 /** The size limit of an uploaded form in bytes: a request file, and the multipart parts that a browser adds. */
 const mostBytes = longestRequest + 4_096;
@@ -70,7 +70,7 @@ export const uploadForm = (action: string): Html =>
   </section>`;
 
 /** The answer file to download. If the answer is a refusal, the page shows its message instead. */
-export interface Answered {
+export interface AirGapDownload {
   readonly answer: string;
   readonly refused: string | undefined;
 }
@@ -78,9 +78,9 @@ export interface Answered {
 /** Returns the uploaded request. Throws Refused if it is for another license. */
 export async function answerUpload(
   db: Db,
-  opened: Opened,
+  opened: OpenedVault,
   { request, licenseId, seconds }: { request: FastifyRequest; licenseId: string; seconds: number },
-): Promise<Answered> {
+): Promise<AirGapDownload> {
   const asked = readRequest(requestIn(request));
   const prefixes = opened.products.map(({ keyPrefix }) => keyPrefix);
   const parsed = parseKey(asked.licenseKey, prefixes);

@@ -3,7 +3,7 @@ import { html, type Html } from '@muster/http';
 import { type License, stateOf } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
 import { uploadForm } from './answers.ts';
-import { day, moment, type Page } from './layout.ts';
+import { day, moment, type ServicePage } from './layout.ts';
 
 export const stateWords: Readonly<Record<ReturnType<typeof stateOf>, string>> = {
   unactivated: 'not in use',
@@ -54,7 +54,7 @@ export interface CustomerPage {
   readonly released?: { readonly offlineUntil: string | null };
 }
 
-export function customerPage({ license, machines, link, released }: CustomerPage): Page {
+export function customerPage({ license, machines, link, released }: CustomerPage): ServicePage {
   const left = Math.max(license.transferLimit - license.transfers, 0);
   const { leaseSeconds, machineLimit } = license;
   const over = overOf(license);
@@ -116,7 +116,7 @@ export function customerPage({ license, machines, link, released }: CustomerPage
   };
 }
 
-export const problemPage = (title: string, message: string, status: number): Page => ({
+export const problemPage = (title: string, message: string, status: number): ServicePage => ({
   ...{ title, status, isNarrow: true },
   body: html`<section>
     <h1>${title}</h1>

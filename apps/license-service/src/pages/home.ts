@@ -1,8 +1,8 @@
 /** The home page of the service, with links for customers, support and developers. */
 import { html } from '@muster/http';
-import { type Page } from './layout.ts';
+import { type ServicePage } from './layout.ts';
 
-export const homePage = (baseUrl: string): Page => ({
+export const homePage = (baseUrl: string): ServicePage => ({
   title: 'Licenses',
   isNarrow: true,
   body: html`<section>

@@ -42,7 +42,7 @@ dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums }
 `,
 });
 
-export interface Page {
+export interface ServicePage {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
@@ -51,7 +51,7 @@ export interface Page {
   readonly isNarrow?: boolean;
 }
 
-export function renderPage({ title, body, beside, isNarrow = false }: Page): RenderedPage {
+export function renderPage({ title, body, beside, isNarrow = false }: ServicePage): RenderedPage {
   const width = isNarrow ? 'narrow' : '';
   return frame({
     title,
@@ -60,7 +60,7 @@ export function renderPage({ title, body, beside, isNarrow = false }: Page): Ren
   });
 }
 
-export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+export function sendPage(reply: FastifyReply, page: ServicePage): FastifyReply {
   const { headers, body } = renderPage(page);
   return reply
     .code(page.status ?? 200)

@@ -21,11 +21,17 @@ import { type Sender } from '@muster/outbound/sender';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { baseUrlOf, type OperatorsOptions } from '../api/routes.ts';
-import { claimsAskedFor, noteUseOfGrants, type Person, rightsOf, takeUpGrants } from '../operators/grants.ts';
+import {
+  claimsAskedFor,
+  noteUseOfGrants,
+  type IssuerPerson,
+  rightsOf,
+  takeUpGrants,
+} from '../operators/grants.ts';
 import {
   beginFlow,
   beginSession,
-  type Browser,
+  type OperatorBrowser,
   endFlow,
   endSession,
   findSession,
@@ -34,7 +40,7 @@ import {
 } from '../operators/sessions.ts';
 import { findToken } from '../operators/tokens.ts';
 import { type Db, inTransaction, Refused } from '../operators/transaction.ts';
-import { type Page, sendPage } from './layout.ts';
+import { type ServicePage, sendPage } from './layout.ts';
 import { issuerProblemPage, leadOnPage, notGrantedPage, overPage, signInPage } from './sign-in.ts';
 
 /** The OpenID Connect issuer that has the accounts of support staff. */
@@ -43,11 +49,11 @@ export interface OperatorsIssuer extends Issuer {
   readonly name: string;
 }
 
-export interface People {
+export interface SupportSignIn {
   /** Returns the session cookie settings. Throws if the connection is not secure. */
   readonly cookieFor: (request: FastifyRequest) => SessionCookie;
   readonly sessionOf: (db: Db, request: FastifyRequest) => Promise<Supporter | undefined>;
-  readonly signInPage: (request: FastifyRequest) => Page;
+  readonly signInPage: (request: FastifyRequest) => ServicePage;
   readonly addRoutes: (app: FastifyInstance) => void;
 }
 
@@ -96,7 +102,7 @@ function cookieFor(options: PeopleOptions, request: FastifyRequest): SessionCook
 const cookiesFor = (options: PeopleOptions, request: FastifyRequest): Cookies<'session' | 'flow'> =>
   cookiesOf(cookieFor(options, request), { session: sessionSeconds, flow: flowSeconds });
 
-const browserOf = (options: PeopleOptions, request: FastifyRequest): Browser => ({
+const browserOf = (options: PeopleOptions, request: FastifyRequest): OperatorBrowser => ({
   ip: request.ip,
   userAgent: userAgentOf(request),
   before: cookiesFor(options, request).read(request, 'session'),
@@ -104,7 +110,7 @@ const browserOf = (options: PeopleOptions, request: FastifyRequest): Browser => 
 
 const toOf = (named: unknown): string => pathWithin(named, '/support');
 
-const pageFor = ({ issuer }: PeopleOptions, request: FastifyRequest, problem?: string): Page => {
+const pageFor = ({ issuer }: PeopleOptions, request: FastifyRequest, problem?: string): ServicePage => {
   const { to } = formOf(request);
   return signInPage({
     ...{ issuerName: issuer?.name, to: request.method === 'GET' ? request.url : toOf(to), problem },
@@ -112,12 +118,12 @@ const pageFor = ({ issuer }: PeopleOptions, request: FastifyRequest, problem?: s
 };
 
 /** Starts the session of an authenticated person and returns its secret, or a page if they have no grant. */
-async function admit(db: Db, answer: IssuerAnswer, browser: Browser): Promise<string | Page> {
+async function admit(db: Db, answer: IssuerAnswer, browser: OperatorBrowser): Promise<string | ServicePage> {
   const { subject, claims: said } = answer;
   const claims = (await claimsAskedFor(db))
     .filter(({ claim, value }) => valuesOf(said[claim]).includes(value))
     .map(({ claim, value }) => `${claim}=${value}`);
-  const person: Person = { issuer: answer.issuer, subject, claims };
+  const person: IssuerPerson = { issuer: answer.issuer, subject, claims };
   const address = addressOf(answer);
   if (address !== undefined) await takeUpGrants(db, person, address);
   const rights = await rightsOf(db, person);
@@ -200,7 +206,7 @@ function addByToken(app: FastifyInstance, options: PeopleOptions): void {
   });
 }
 
-export function createPeople(options: PeopleOptions): People {
+export function createPeople(options: PeopleOptions): SupportSignIn {
   const { pool, issuer } = options;
   return {
     cookieFor: (request) => cookieFor(options, request),

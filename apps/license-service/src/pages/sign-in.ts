@@ -1,6 +1,6 @@
 /** Renders the sign-in pages of support. */
 import { html, type Html } from '@muster/http';
-import { type Page } from './layout.ts';
+import { type ServicePage } from './layout.ts';
 
 export interface SignInPage {
   /** The name of the operators' issuer; undefined if people sign in by token. */
@@ -37,7 +37,7 @@ const byToken = (to: string, problem: string | undefined): Html =>
       An operator creates it with <code>license token new --name NAME --scope read,change</code>
     </p>`;
 
-export const signInPage = ({ issuerName, to, problem }: SignInPage): Page => ({
+export const signInPage = ({ issuerName, to, problem }: SignInPage): ServicePage => ({
   title: 'Support',
   isNarrow: true,
   ...(problem !== undefined && { status: 401 }),
@@ -49,7 +49,7 @@ export const signInPage = ({ issuerName, to, problem }: SignInPage): Page => ({
 });
 
 /** Renders the page that leads to the issuer. A refresh header makes browsers continue automatically. */
-export const leadOnPage = (name: string, address: string): Page => ({
+export const leadOnPage = (name: string, address: string): ServicePage => ({
   title: 'Continue to sign-in',
   isNarrow: true,
   body: html`<section>
@@ -60,7 +60,7 @@ export const leadOnPage = (name: string, address: string): Page => ({
 
 const again = html`<p><a href="/support">Sign in</a></p>`;
 
-export const overPage: Page = {
+export const overPage: ServicePage = {
   title: 'Sign-in expired',
   status: 410,
   isNarrow: true,
@@ -71,7 +71,7 @@ export const overPage: Page = {
   </section>`,
 };
 
-export const issuerProblemPage = (name: string): Page => ({
+export const issuerProblemPage = (name: string): ServicePage => ({
   title: 'You could not be signed in',
   status: 403,
   isNarrow: true,
@@ -82,13 +82,13 @@ export const issuerProblemPage = (name: string): Page => ({
   </section>`,
 });
 
-export interface NotGranted {
+export interface MissingGrant {
   /** The verified e-mail address; undefined if the issuer has none. */
   readonly address: string | undefined;
   readonly subject: string;
 }
 
-export const notGrantedPage = ({ address, subject }: NotGranted): Page => ({
+export const notGrantedPage = ({ address, subject }: MissingGrant): ServicePage => ({
   title: 'No access',
   status: 403,
   isNarrow: true,

@@ -9,10 +9,10 @@ import { heldMachines, release } from '../operators/machines.ts';
 import { type Supporter } from '../operators/sessions.ts';
 import { type Db, inTransaction, Refused } from '../operators/transaction.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
-import { type Answered } from './answers.ts';
-import { type Page, sendPage } from './layout.ts';
+import { type AirGapDownload } from './answers.ts';
+import { type ServicePage, sendPage } from './layout.ts';
 import { linkTo, usualLinkSeconds } from './links.ts';
-import { type People, type PeopleOptions } from './people.ts';
+import { type SupportSignIn, type PeopleOptions } from './people.ts';
 import { openedNow, sendAnswered, slotOf, upload } from './shared.ts';
 import { licensePage, searchPage } from './support.ts';
 
@@ -21,7 +21,7 @@ const longestQuery = 128;
 
 interface Support {
   readonly options: PeopleOptions;
-  readonly people: People;
+  readonly people: SupportSignIn;
 }
 
 /** Runs `work` for the signed-in person. Shows the sign-in page to others. */
@@ -29,7 +29,7 @@ async function forSupport(
   { options, people }: Support,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (db: Db, supporter: Supporter) => Promise<Page | Answered>,
+  work: (db: Db, supporter: Supporter) => Promise<ServicePage | AirGapDownload>,
 ): Promise<FastifyReply> {
   const done = await inTransaction(options.pool, async (db) => {
     const supporter = await people.sessionOf(db, request);
@@ -62,7 +62,7 @@ async function shownLicense(
   id: string,
   request: FastifyRequest,
   said?: string,
-): Promise<Page> {
+): Promise<ServicePage> {
   const license = await licenseFor(db, supporter, id);
   return licensePage({
     ...{ supporter, license, machines: await heldMachines(db, id) },

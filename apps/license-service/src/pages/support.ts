@@ -6,7 +6,7 @@ import { type Supporter } from '../operators/sessions.ts';
 import { type Denial, type LicenseEvent } from '../operators/trail.ts';
 import { uploadForm } from './answers.ts';
 import { stateMark } from './customer.ts';
-import { day, moment, type Page } from './layout.ts';
+import { day, moment, type ServicePage } from './layout.ts';
 
 const productsOf = ({ rights }: Supporter): string => [...rights.keys()].join(', ');
 
@@ -26,7 +26,11 @@ const searchForm = (query: string): Html =>
     <div class="ask"><input id="q" name="q" value="${query}" required /><button>Search</button></div>
   </form>`;
 
-export function searchPage(supporter: Supporter, query: string, found: readonly License[] | undefined): Page {
+export function searchPage(
+  supporter: Supporter,
+  query: string,
+  found: readonly License[] | undefined,
+): ServicePage {
   const several = supporter.rights.size > 1;
   return {
     title: 'Support',
@@ -234,7 +238,7 @@ const eventsOf = ({ events }: LicensePage) =>
     </ul>
   </section>`;
 
-export function licensePage(it: LicensePage): Page {
+export function licensePage(it: LicensePage): ServicePage {
   const { supporter, license, said } = it;
   const mayChange = supporter.rights.get(license.product)?.includes('change') === true;
   return {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { badRequest, malformed, missing } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Readable } from 'node:stream';
-import { type Opened, productOf } from '../vault.ts';
+import { type OpenedVault, productOf } from '../vault.ts';
 import { isNonce } from './sign-answer.ts';
 
 declare module 'fastify' {
@@ -56,7 +56,7 @@ function readDigest(request: FastifyRequest, payload: Readable): void {
 /** Statuses that the framework answers before it reads the body. */
 const refusedUnread = new Set([405, 415]);
 
-export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | undefined): void {
+export function addSignedAnswers(app: FastifyInstance, opened: () => OpenedVault | undefined): void {
   app.decorateRequest('bodyDigest', undefined).decorateRequest('product', undefined);
   app.decorateRequest('bodyRead', undefined);
   app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -111,7 +111,7 @@ export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | un
 }
 
 /** Publishes the keys of the product `?product=` or of the default product. Clients trust only their own product. */
-export function addPublishedKeys(app: FastifyInstance, opened: () => Opened | undefined): void {
+export function addPublishedKeys(app: FastifyInstance, opened: () => OpenedVault | undefined): void {
   app.get<{ Querystring: { product?: unknown } }>('/.well-known/license-keys.json', (request, reply) => {
     const { product: named } = request.query;
     const product = productOf(opened(), typeof named === 'string' ? named : undefined);

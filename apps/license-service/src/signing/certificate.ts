@@ -5,14 +5,14 @@
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
-import { Features } from '../features.ts';
+import { LicenseFeatures } from '../features.ts';
 
 export const CertificatePayload = z.object({
   /** The ID of the license or trial. */
   lic: z.string(),
   plan: z.string(),
   /** The features of the license at the time when the certificate was signed. */
-  features: Features,
+  features: LicenseFeatures,
   /** The SHA-256 of the machine ID, in base64url. */
   machine: z.string(),
   iat: z.int(),
@@ -27,7 +27,7 @@ export const CertificatePayload = z.object({
 export type CertificatePayload = z.infer<typeof CertificatePayload>;
 
 export const certificateKinds = ['lic1', 'trial1'] as const;
-export type CertificateKind = (typeof certificateKinds)[number];
+export type SignedCertificateKind = (typeof certificateKinds)[number];
 
 /** Signs a payload as `<kind>.<payload>.<signature>`. */
 export function signText(key: KeyObject, kind: string, payload: object): string {
@@ -38,7 +38,7 @@ export function signText(key: KeyObject, kind: string, payload: object): string 
 export const signCertificate = (
   key: KeyObject,
   payload: CertificatePayload,
-  kind: CertificateKind = 'lic1',
+  kind: SignedCertificateKind = 'lic1',
 ): string => signText(key, kind, payload);
 
 /**
@@ -48,7 +48,7 @@ export const signCertificate = (
 export function readCertificate(
   text: string,
   keyOf: (kid: string) => KeyObject | undefined,
-  kind: CertificateKind = 'lic1',
+  kind: SignedCertificateKind = 'lic1',
 ): CertificatePayload | undefined {
   const [word, body, signature, ...rest] = text.trim().split('.');
   if (word !== kind || body === undefined || signature === undefined || rest.length > 0) return undefined;

@@ -22,7 +22,7 @@ const componentsOf = (has: Has) => [
 ];
 
 /** A request as received. Its target is a path with query, or an absolute URL. */
-export interface Asked {
+export interface SignedRequest {
   readonly method: string;
   readonly target: string;
   /** The digest of the body as computed by the service, independent of the request headers. */
@@ -144,7 +144,7 @@ function makeForm(kid: string, has: Has): Form {
 }
 
 export type SignAnswer = (
-  asked: Asked,
+  asked: SignedRequest,
   answer: { readonly status: number; readonly content: string | Buffer },
 ) => Record<'content-digest' | 'signature' | 'signature-input', string>;
 

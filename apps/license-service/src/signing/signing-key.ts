@@ -11,7 +11,7 @@ import { seal, unseal } from './seal.ts';
 import { answerSigner, type SignAnswer } from './sign-answer.ts';
 
 /** A public key as a JSON Web Key (RFC 8037). */
-export interface PublicKey {
+export interface SigningPublicKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly x: string;
@@ -24,12 +24,12 @@ export interface PublicKey {
 const kidOf = (x: string): string =>
   createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest('base64url');
 
-const publicKeyOf = (raw: Buffer, kid: string): PublicKey => ({
+const publicKeyOf = (raw: Buffer, kid: string): SigningPublicKey => ({
   ...{ kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url'), kid, use: 'sig', alg: 'EdDSA' },
 });
 
 /** Converts a public key for verifying signatures. */
-export const toKeyObject = ({ kty, crv, x }: PublicKey): KeyObject =>
+export const toKeyObject = ({ kty, crv, x }: SigningPublicKey): KeyObject =>
   createPublicKey({ format: 'jwk', key: { kty, crv, x } });
 
 export interface FreshKey {
@@ -64,7 +64,7 @@ export interface Signer {
 export interface Keys {
   /** The signing key in use; undefined if no key is active or none can be decrypted. */
   readonly signer: Signer | undefined;
-  readonly published: readonly PublicKey[];
+  readonly published: readonly SigningPublicKey[];
 }
 
 /** Loads the published keys of each product and its newest active key that can be decrypted. */

@@ -2,7 +2,7 @@
 import { newId, type Pool, sql } from '@muster/driver';
 import { type ApiError, forbidden, missing } from '@muster/http';
 import { ask } from '../database.ts';
-import { type Features } from '../features.ts';
+import { type LicenseFeatures } from '../features.ts';
 import { type MachineHasher, machineMark } from '../activation/machine.ts';
 import { usualProduct } from '../operators/products.ts';
 import { signCertificate } from '../signing/certificate.ts';
@@ -12,7 +12,7 @@ export interface Trial {
   readonly id: string;
   /** True if the trial started with this call. */
   readonly isNew: boolean;
-  readonly features: Features;
+  readonly features: LicenseFeatures;
   readonly now: string;
   readonly startedAt: string;
   readonly endsAt: string;

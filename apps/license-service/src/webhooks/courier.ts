@@ -5,12 +5,17 @@
 import { newId, type Pool, sql } from '@muster/driver';
 import { type NamedNetwork, nextTryInSeconds } from '@muster/outbound';
 import { createSender } from '@muster/outbound/sender';
-import { sendWebhook, type Tried, type WebhookAnswer, type WebhookEndpoint } from '@muster/outbound/webhook';
+import {
+  sendWebhook,
+  type WebhookAttempt,
+  type WebhookAnswer,
+  type WebhookEndpoint,
+} from '@muster/outbound/webhook';
 import { type Logger } from 'pino';
 import { getLicense } from '../operators/license.ts';
 import { type Db, inTransaction } from '../operators/transaction.ts';
 import { type Sealing } from '../operators/webhooks.ts';
-import { type Happened, messageOf, testMessage } from './message.ts';
+import { type LicenseMessage, messageOf, testMessage } from './message.ts';
 
 export interface CourierOptions {
   readonly pool: Pool;
@@ -28,12 +33,12 @@ export interface Courier {
   /** Sends due deliveries and waits for their outcomes. Returns the number of attempts. */
   readonly send: () => Promise<number>;
   /** Sends a test message that belongs to no event. */
-  readonly test: (endpoint: WebhookEndpoint) => Promise<Tried>;
+  readonly test: (endpoint: WebhookEndpoint) => Promise<WebhookAttempt>;
   /** Starts no more attempts and waits for the running ones. */
   readonly close: () => Promise<void>;
 }
 
-interface Due extends Happened {
+interface Due extends LicenseMessage {
   readonly id: string;
   readonly endpointId: string;
   readonly eventId: string;

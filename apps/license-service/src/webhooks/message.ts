@@ -2,7 +2,7 @@
 import { toRecord } from '../api/records.ts';
 import { type License } from '../operators/license.ts';
 
-export interface Happened {
+export interface LicenseMessage {
   readonly kind: string;
   readonly actor: string;
   readonly at: string;
@@ -10,7 +10,7 @@ export interface Happened {
 }
 
 /** Builds the body in the form of Standard Webhooks. It contains no key and no machine ID. */
-export const messageOf = ({ kind, actor, at, data }: Happened, license: License): string =>
+export const messageOf = ({ kind, actor, at, data }: LicenseMessage, license: License): string =>
   JSON.stringify({
     type: `license.${kind}`,
     timestamp: at,

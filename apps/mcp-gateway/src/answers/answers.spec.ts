@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beginningAt, bytesOf, type Cut, cutTo, fitting } from './answers.ts';
+import { beginningAt, bytesOf, type ShortenedParts, cutTo, fitting } from './answers.ts';
 
 const record = fc.record({
   text: fc.string({ maxLength: 20_000, unit: 'grapheme' }),
@@ -18,7 +18,7 @@ describe('an answer that is too long', () => {
           return;
         }
         expect(bytesOf(cut)).toBeLessThanOrEqual(30_000);
-        const { parts, how } = cut['cut'] as Cut;
+        const { parts, how } = cut['cut'] as ShortenedParts;
         expect([parts.length > 0, how]).toEqual([true, 'ask again']);
         for (const { shown = 0, length = 0 } of parts) expect(shown).toBeLessThan(length);
         expect(cut['other']).toBe(answer.other);
@@ -32,7 +32,7 @@ describe('an answer that is too long', () => {
       how: '',
     }) as unknown as {
       spec: { content: string; note: string };
-      cut: Cut;
+      cut: ShortenedParts;
     };
     expect(spec.note).toBe('short');
     expect(cut.parts).toEqual([{ path: 'spec.content', length: 50_000, shown: spec.content.length }]);
@@ -64,7 +64,7 @@ describe('a part', () => {
           const page = cutTo(begun.answer, 10_000, { how: '', goesOn: true, start: begun.start });
           expect(bytesOf(page)).toBeLessThanOrEqual(10_000);
           read += (page['items'] as { body: string }[])[0]?.body ?? '';
-          const parts = (page['cut'] as Cut | undefined)?.parts ?? [];
+          const parts = (page['cut'] as ShortenedParts | undefined)?.parts ?? [];
           part = parts.find(({ path }) => path === 'items[0].body')?.next;
         }
         expect(read).toBe(content);

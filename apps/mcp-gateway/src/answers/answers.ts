@@ -15,7 +15,7 @@ export interface CutPart {
 }
 
 /** The parts of a result that were shortened, and how to get the rest. */
-export interface Cut {
+export interface ShortenedParts {
   readonly parts: readonly CutPart[];
   readonly how: string;
 }
@@ -26,7 +26,7 @@ interface Start {
   readonly at: number;
 }
 
-export type Answer = Readonly<Record<string, unknown>>;
+export type AnswerBody = Readonly<Record<string, unknown>>;
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -97,7 +97,7 @@ interface Cutting {
 }
 
 /** Shortens the result to at most `room` bytes. The longest texts and lists lose their ends first. */
-export function cutTo(answer: Answer, room: number, { how, goesOn = false, start }: Cutting): Answer {
+export function cutTo(answer: AnswerBody, room: number, { how, goesOn = false, start }: Cutting): AnswerBody {
   if (bytesOf(answer) <= room) return answer;
   const parts = new Map<string, CutPart>();
   let left: unknown = answer;
@@ -124,8 +124,8 @@ export function cutTo(answer: Answer, room: number, { how, goesOn = false, start
     });
     left = replaced(left, path, shown);
   }
-  const cut: Cut = { parts: [...parts.values()], how };
-  return { ...(left as Answer), cut };
+  const cut: ShortenedParts = { parts: [...parts.values()], how };
+  return { ...(left as AnswerBody), cut };
 }
 
 /** Splits a path: `items[2].body` → items, 2, body. */
@@ -138,7 +138,10 @@ const partsOf = (words: string): (string | number)[] =>
  * Returns the result with the text or list that `part` names starting at its offset; undefined if `part`
  * names no text or list.
  */
-export function beginningAt(answer: Answer, part: string): { answer: Answer; start: Start } | undefined {
+export function beginningAt(
+  answer: AnswerBody,
+  part: string,
+): { answer: AnswerBody; start: Start } | undefined {
   const [, words, offset] = /^(.{1,500})@(\d{1,9})$/.exec(part) ?? [];
   if (words === undefined) return undefined;
   const at = Number(offset);
@@ -151,5 +154,5 @@ export function beginningAt(answer: Answer, part: string): { answer: Answer; sta
     answer,
   );
   if ((typeof value !== 'string' && !Array.isArray(value)) || at > value.length) return undefined;
-  return { answer: replaced(answer, path, value.slice(at)) as Answer, start: { path: words, at } };
+  return { answer: replaced(answer, path, value.slice(at)) as AnswerBody, start: { path: words, at } };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { authoredFields, authoredIn } from './authored.ts';
-import { resultSchema, type JsonSchema } from '../tools/schemas.ts';
+import { resultSchema, type ToolSchema } from '../tools/schemas.ts';
 
 /**
  * Text fields that no author chooses: identifiers of the product, versions, commits, addresses and secrets.
@@ -59,10 +59,10 @@ const chosenByNoPerson: ReadonlySet<string> = new Set([
   ...['target', 'counts', 'leftOut', 'blockedBy', 'allowedEmailDomains', 'epics', 'stories', 'cut'],
 ]);
 
-function* textFields(schema: JsonSchema, name = ''): Generator<string> {
+function* textFields(schema: ToolSchema, name = ''): Generator<string> {
   const { type, properties, items, anyOf, enum: values, format, const: only } = schema;
-  for (const option of (anyOf as JsonSchema[] | undefined) ?? []) yield* textFields(option, name);
-  if (items !== undefined) yield* textFields(items as JsonSchema, name);
+  for (const option of (anyOf as ToolSchema[] | undefined) ?? []) yield* textFields(option, name);
+  if (items !== undefined) yield* textFields(items as ToolSchema, name);
   for (const [key, field] of Object.entries(properties ?? {})) yield* textFields(field, key);
   const isText = type === 'string' && values === undefined && format === undefined && only === undefined;
   const isOpen = type === 'object' && properties === undefined;

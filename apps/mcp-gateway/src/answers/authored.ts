@@ -3,7 +3,7 @@
  * aimed at the model that reads it. Clients receive the paths of these fields and may fence them; the
  * server's instructions warn the model.
  */
-import { type Answer } from './answers.ts';
+import { type AnswerBody } from './answers.ts';
 
 /**
  * Fields of the contract's results whose text its author chose. A spec checks this list against every text
@@ -35,4 +35,4 @@ function* pathsIn(value: unknown, path: string): Generator<string> {
 }
 
 /** Lists the paths of authored texts, such as `items[].body`, each once and in the order of the result. */
-export const authoredIn = (answer: Answer): string[] => [...new Set(pathsIn(answer, ''))];
+export const authoredIn = (answer: AnswerBody): string[] => [...new Set(pathsIn(answer, ''))];

@@ -3,7 +3,7 @@
  * `truncated`.
  */
 import { registry } from '@muster/registry';
-import { type Answer, type Cut } from './answers.ts';
+import { type AnswerBody, type ShortenedParts } from './answers.ts';
 import { toolNameOf } from '../tools/tools.ts';
 
 /** The call that reads a spec. With the core tools, the operation is called through `call_read_operation`. */
@@ -11,7 +11,7 @@ const readSpec = `${toolNameOf(registry.storySpec.get.name)} (or call_read_opera
 const readContext = toolNameOf(registry.storyCollaboration.context.name);
 
 const textIn = (record: unknown, name: string): string | undefined => {
-  const value = typeof record === 'object' && record !== null ? (record as Answer)[name] : undefined;
+  const value = typeof record === 'object' && record !== null ? (record as AnswerBody)[name] : undefined;
   return typeof value === 'string' ? value : undefined;
 };
 
@@ -19,7 +19,7 @@ const textIn = (record: unknown, name: string): string | undefined => {
  * Lists the shortened parts of a context and the calls that read the rest; undefined if the context is
  * complete. `storyId` is the id or key that the caller gave.
  */
-export function cutOfContext(context: Answer, storyId: string): Cut | undefined {
+export function cutOfContext(context: AnswerBody, storyId: string): ShortenedParts | undefined {
   const { truncated, story, spec } = context;
   if (!Array.isArray(truncated) || truncated.length === 0) return undefined;
   const sections = truncated.map(String);

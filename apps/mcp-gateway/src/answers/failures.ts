@@ -4,7 +4,7 @@
 import { MusterError, NoAnswer } from '@muster/client';
 import { ApiError, type ErrorBody, unavailable } from '@muster/registry';
 import { type CallToolResult } from '@modelcontextprotocol/server';
-import { type Answer } from './answers.ts';
+import { type AnswerBody } from './answers.ts';
 import { hintOf } from './hints.ts';
 import { HalfDone, Heard } from '../tools/macro.ts';
 
@@ -36,7 +36,7 @@ export function isUnauthorized(thrown: unknown): boolean {
  * Returns the facts that the caller needs in addition to the error: signals, and the completed steps of a
  * macro.
  */
-function besideOf(failure: unknown): Answer {
+function besideOf(failure: unknown): AnswerBody {
   if (failure instanceof Heard) return { ...besideOf(failure.failure), signals: failure.signals };
   return failure instanceof HalfDone ? { step: failure.step, done: failure.done } : {};
 }

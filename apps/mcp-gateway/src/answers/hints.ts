@@ -1,8 +1,8 @@
 /** Derives a hint for the model from an error's code and details. */
-import { type ErrorBody, isReason, type Reason, reasons, remedyFor } from '@muster/registry';
+import { type ErrorBody, isReason, type ErrorReason, reasons, remedyFor } from '@muster/registry';
 
 /** Returns a short remedy for a reason; empty if only the full hint can explain it. */
-export function remedyOf(reason: Reason): string {
+export function remedyOf(reason: ErrorReason): string {
   const { code, retryable } = reasons[reason];
   if (retryable) return 'retry later';
   return code === 'conflict' ? 'reread' : '';
@@ -60,7 +60,7 @@ function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefi
 }
 
 /** Hints that apply only to MCP tools. They replace the general remedy from the catalog of error reasons. */
-const inTools: Readonly<Partial<Record<Reason, string>>> = {
+const inTools: Readonly<Partial<Record<ErrorReason, string>>> = {
   branch_required: 'Give branch or pullRequest, and call again.',
 };
 

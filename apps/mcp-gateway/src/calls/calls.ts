@@ -4,7 +4,7 @@
  */
 import { type Transport } from '@muster/client';
 import { ApiError, badRequest, forbidden, type Operation, registry } from '@muster/registry';
-import { type Answer, beginningAt, bytesOf, cutTo, fitting } from '../answers/answers.ts';
+import { type AnswerBody, beginningAt, bytesOf, cutTo, fitting } from '../answers/answers.ts';
 import { type Confirm } from './confirming.ts';
 import { cutOfContext } from '../answers/cut-context.ts';
 import { explained } from './explained.ts';
@@ -51,7 +51,7 @@ const conditions = ['expectedVersion', 'baseVersion'] as const;
  * for renewals, reports and updates, because a lease would expire or a stop signal would be missed. Equal
  * calls that create a record are deduplicated.
  */
-export function isMeantAgain({ idempotent, params, secret }: Operation, given: Answer): boolean {
+export function isMeantAgain({ idempotent, params, secret }: Operation, given: AnswerBody): boolean {
   if ('leaseToken' in params.shape || 'dedupeKey' in params.shape || secret !== null) return true;
   return idempotent && conditions.every((condition) => given[condition] === undefined);
 }
@@ -60,7 +60,7 @@ export function isMeantAgain({ idempotent, params, secret }: Operation, given: A
  * Returns the idempotency key of a write. The operation's name is part of it, because a macro performs
  * several writes.
  */
-const keyFor = ({ intent: { key, isOwn } }: ToolCall, operation: Operation, params: Answer) =>
+const keyFor = ({ intent: { key, isOwn } }: ToolCall, operation: Operation, params: AnswerBody) =>
   operation.effect === 'write' && (isOwn || !isMeantAgain(operation, params))
     ? { idempotencyKey: digest(key, operation.name) }
     : {};
@@ -74,9 +74,9 @@ export const isOutside = (failure: unknown): boolean =>
 /** Fills in the connection's project, and throws if the caller names a different one. */
 export function inProject(
   { takesProject }: Pick<OperationTool, 'takesProject'>,
-  args: Answer,
+  args: AnswerBody,
   { project }: Bounds,
-): Answer {
+): AnswerBody {
   if (project === null || !takesProject) return args;
   if ('projectId' in args && !isSameRef(args['projectId'], project))
     throw outside(`This connection is for the project ${project} alone; leave projectId out.`);
@@ -84,7 +84,7 @@ export function inProject(
 }
 
 /** Converts the arguments into the API's parameters and determines the maximum size of the result. */
-function prepare(tool: OperationTool, args: Answer, { view, room = answerBytes }: ToolCall) {
+function prepare(tool: OperationTool, args: AnswerBody, { view, room = answerBytes }: ToolCall) {
   const { operation, isList, stated, clears } = tool;
   const { maxBytes: asked, part, ...others } = withCleared(clears, asMeant(stated, args));
   const maxBytes = asked === null ? undefined : asked;
@@ -122,7 +122,7 @@ export const within =
     const tool = operationTool(name);
     if (tool === undefined || !view.allows(tool))
       throw outside(`${name} is outside of what this connection was narrowed to.`);
-    return transport({ name, effect }, inProject(tool, params as Answer, view), options);
+    return transport({ name, effect }, inProject(tool, params as AnswerBody, view), options);
   };
 
 /**
@@ -139,16 +139,20 @@ const isSize = (value: unknown): value is number =>
   value <= mostAnswerBytes;
 
 /** Casts a result; results are always JSON objects. */
-const asAnswer = (result: unknown): Answer => result as Answer;
+const asAnswer = (result: unknown): AnswerBody => result as AnswerBody;
 
 /** Calls the operation. Throws an ApiError if the gateway refuses, and a MusterError if the API refuses. */
-export async function callOperation(tool: OperationTool, args: Answer, call: ToolCall): Promise<Answer> {
+export async function callOperation(
+  tool: OperationTool,
+  args: AnswerBody,
+  call: ToolCall,
+): Promise<AnswerBody> {
   const { operation, isList } = tool;
   const { transport } = call;
   const { params, part, room } = prepare(tool, args, call);
   const options = keyFor(call, operation, params);
   await call.confirm?.(operation, params);
-  const ask = async (asked: Answer): Promise<Answer> => {
+  const ask = async (asked: AnswerBody): Promise<AnswerBody> => {
     try {
       return asAnswer(await transport(operation, asked, options));
     } catch (failure) {
@@ -180,7 +184,7 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
 const again = `Call again with part set to the next of what is cut, to read on from there, or with maxBytes up to ${mostAnswerBytes}.`;
 
 /** Returns the rest of a text or list that was cut; the other fields of the record are unchanged. */
-function readOn(whole: Answer, part: string, room: number): Answer {
+function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
   const begun = beginningAt(whole, part);
   if (begun === undefined)
     throw badRequest('There is no such part.', [
@@ -193,7 +197,7 @@ function readOn(whole: Answer, part: string, room: number): Answer {
  * Calls an operation for a macro. The connection's project replaces the project that the macro determined.
  * The macro's project is an id, and only the API can tell whether a key names the same project.
  */
-export async function perform(operation: Operation, args: Answer, call: ToolCall): Promise<Answer> {
+export async function perform(operation: Operation, args: AnswerBody, call: ToolCall): Promise<AnswerBody> {
   const tool = operationTool(operation.name);
   if (tool === undefined) throw new Error(`${operation.name} is no tool`);
   const { projectId: _, ...others } = args;

@@ -13,7 +13,7 @@ import {
   acceptedContent,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Answer } from '../answers/answers.ts';
+import { type AnswerBody } from '../answers/answers.ts';
 import { digest } from './intents.ts';
 
 /** An error that carries the question which the client must ask a person before the call continues. */
@@ -41,10 +41,10 @@ export interface Round {
 /**
  * Asks for confirmation of a call, or returns if a person has given it. Throws `Asking`, or 403 `declined`.
  */
-export type Confirm = (operation: Operation, params: Answer) => Promise<void>;
+export type Confirm = (operation: Operation, params: AnswerBody) => Promise<void>;
 
 type Client = ReturnType<typeof createClient>;
-type Question = (params: Answer, client: Client) => Promise<string>;
+type Question = (params: AnswerBody, client: Client) => Promise<string>;
 
 const asks = <Name extends Operation>(
   operation: Name,

@@ -4,26 +4,26 @@
  */
 import { MusterError } from '@muster/client';
 import { type ErrorBody, type Issue } from '@muster/registry';
-import { type Answer } from '../answers/answers.ts';
+import { type AnswerBody } from '../answers/answers.ts';
 import { notAParameter } from './issues.ts';
-import { type JsonSchema, withoutNull } from '../tools/schemas.ts';
+import { type ToolSchema, withoutNull } from '../tools/schemas.ts';
 import { type OperationTool } from '../tools/tools.ts';
 
-const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
+const isRef = ({ format, 'x-muster-ref': ref }: ToolSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
 /**
  * Lists the paths at which the value refers to records: `storyId`, `blocked.unblockerMemberId`,
  * `blockedBy.1`.
  */
-function refsIn(given: JsonSchema, value: unknown, path: readonly string[] = []): string[][] {
+function refsIn(given: ToolSchema, value: unknown, path: readonly string[] = []): string[][] {
   const schema = withoutNull(given);
-  const options = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as JsonSchema[]) : [schema];
+  const options = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as ToolSchema[]) : [schema];
   if (typeof value === 'string') return options.some(isRef) ? [[...path]] : [];
   if (typeof value !== 'object' || value === null) return [];
-  const within = ({ items, properties = {} }: JsonSchema, name: string): JsonSchema =>
+  const within = ({ items, properties = {} }: ToolSchema, name: string): ToolSchema =>
     Array.isArray(value)
-      ? ((items ?? {}) as JsonSchema)
+      ? ((items ?? {}) as ToolSchema)
       : Object.hasOwn(properties, name)
         ? (properties[name] ?? {})
         : {};
@@ -37,7 +37,7 @@ function refsIn(given: JsonSchema, value: unknown, path: readonly string[] = [])
  * record of the call, so the missing record is in another parameter. Several references in one list are
  * reported as the list.
  */
-function pathsOfMissing({ stated, operation: { target } }: OperationTool, params: Answer): string[] {
+function pathsOfMissing({ stated, operation: { target } }: OperationTool, params: AnswerBody): string[] {
   const all = refsIn(stated, params);
   const others = all.filter(([name]) => name !== target);
   const left = others.length > 0 ? others : all;
@@ -45,7 +45,7 @@ function pathsOfMissing({ stated, operation: { target } }: OperationTool, params
   return [...new Set(left.map((path) => path.filter((part) => !/^\d+$/.test(part)).join('.')))];
 }
 
-function detailsOf(body: ErrorBody, tool: OperationTool, params: Answer): ErrorBody['details'] {
+function detailsOf(body: ErrorBody, tool: OperationTool, params: AnswerBody): ErrorBody['details'] {
   const { code, details } = body;
   if (code === 'not_found' && details?.['path'] === undefined) {
     const paths = pathsOfMissing(tool, params);
@@ -63,7 +63,7 @@ function detailsOf(body: ErrorBody, tool: OperationTool, params: Answer): ErrorB
 }
 
 /** Returns the failure with added details: the path of the missing record, or the valid parameters. */
-export function explained(failure: unknown, tool: OperationTool, params: Answer): unknown {
+export function explained(failure: unknown, tool: OperationTool, params: AnswerBody): unknown {
   if (!(failure instanceof MusterError)) return failure;
   const details = detailsOf(failure.body, tool, params);
   if (details === failure.body.details || details === undefined) return failure;
@@ -74,7 +74,7 @@ export function explained(failure: unknown, tool: OperationTool, params: Answer)
  * Translates paths in a step's parameters into the parameters of the macro. Where the names differ, it looks
  * for an argument with the same value.
  */
-export function inTermsOf(failure: unknown, args: Answer, params: Answer): unknown {
+export function inTermsOf(failure: unknown, args: AnswerBody, params: AnswerBody): unknown {
   if (!(failure instanceof MusterError)) return failure;
   const { details } = failure.body;
   const renamed = (path: string): string => {

@@ -1,6 +1,6 @@
 /** Recognizes names as models write them: parameters, enum values, and ids with surrounding whitespace. */
-import { type Answer } from '../answers/answers.ts';
-import { type JsonSchema } from '../tools/schemas.ts';
+import { type AnswerBody } from '../answers/answers.ts';
+import { type ToolSchema } from '../tools/schemas.ts';
 
 /** Normalizes a name: `In Progress`, `in-progress` and `IN_PROGRESS` are equal. */
 const letters = (name: string): string => name.replaceAll(/[\s_-]/g, '').toLowerCase();
@@ -30,8 +30,8 @@ export function valueNamed(text: string, values: readonly unknown[]): unknown {
  */
 export function nameMeant(
   given: string,
-  properties: Readonly<Record<string, JsonSchema>>,
-  all: Answer,
+  properties: Readonly<Record<string, ToolSchema>>,
+  all: AnswerBody,
 ): string {
   if (Object.hasOwn(properties, given)) return given;
   const alike = (name: string): boolean => letters(name) === letters(given);
@@ -42,7 +42,7 @@ export function nameMeant(
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Trims ids, keys and times, and lowercases ids. Other texts are unchanged. */
-export function textMeant({ format, pattern, 'x-muster-ref': ref }: JsonSchema, text: string): string {
+export function textMeant({ format, pattern, 'x-muster-ref': ref }: ToolSchema, text: string): string {
   if (format === undefined && pattern === undefined && ref === undefined) return text;
   const bare = text.trim();
   return uuid.test(bare) ? bare.toLowerCase() : bare;

@@ -3,7 +3,7 @@ import { operations } from '@muster/registry';
 import { checkEach } from '@muster/testing';
 import fc from 'fast-check';
 import { type z } from 'zod';
-import { type Answer } from '../answers/answers.ts';
+import { type AnswerBody } from '../answers/answers.ts';
 import { asMeant, withCleared } from './repair.ts';
 import { operationTool, operationTools } from '../tools/tools.ts';
 
@@ -12,7 +12,7 @@ function toolOf(name: string) {
   if (tool === undefined) throw new Error(`${name} is no tool`);
   return tool;
 }
-const read = (name: string, args: Answer): Answer => {
+const read = (name: string, args: AnswerBody): AnswerBody => {
   const { stated, clears } = toolOf(name);
   return withCleared(clears, asMeant(stated, args));
 };
@@ -167,7 +167,7 @@ describe('text', () => {
 
   it('never makes of a good call another', () => {
     for (const { operation, stated } of operationTools)
-      expect(asMeant(stated, operation.example as Answer)).toEqual(operation.example);
+      expect(asMeant(stated, operation.example as AnswerBody)).toEqual(operation.example);
   });
 
   it('survives anything', () => {

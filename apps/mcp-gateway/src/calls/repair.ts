@@ -5,32 +5,32 @@
  * only if it has one possible meaning; otherwise it is unchanged, and the API reports the error.
  */
 import { badRequest, parseUntrustedJson, pullAddressOf } from '@muster/registry';
-import { type Answer } from '../answers/answers.ts';
+import { type AnswerBody } from '../answers/answers.ts';
 import { nameMeant, textMeant, valueNamed } from './names.ts';
-import { clearParam, isOpen, type JsonSchema, type ObjectSchema, withoutNull } from '../tools/schemas.ts';
+import { clearParam, isOpen, type ToolSchema, type ObjectSchema, withoutNull } from '../tools/schemas.ts';
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const optionsOf = (schema: JsonSchema): readonly JsonSchema[] => {
+const optionsOf = (schema: ToolSchema): readonly ToolSchema[] => {
   const { anyOf, ...only } = withoutNull(schema);
-  return Array.isArray(anyOf) ? (anyOf as JsonSchema[]) : [only];
+  return Array.isArray(anyOf) ? (anyOf as ToolSchema[]) : [only];
 };
 
 /** Returns true if the field accepts any text, so that text is passed on unchanged. */
-const takesText = ({ type, enum: values }: JsonSchema): boolean =>
+const takesText = ({ type, enum: values }: ToolSchema): boolean =>
   type === 'string' && !Array.isArray(values);
 
-const isNumber = ({ type }: JsonSchema): boolean => type === 'integer' || type === 'number';
+const isNumber = ({ type }: ToolSchema): boolean => type === 'integer' || type === 'number';
 
-const isReference = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
+const isReference = ({ format, 'x-muster-ref': ref }: ToolSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
 /**
  * Returns true for ids, keys, enum values, numbers and booleans. A list with one such value may replace the
  * value itself.
  */
-const isSingle = (schema: JsonSchema): boolean =>
+const isSingle = (schema: ToolSchema): boolean =>
   isNumber(schema) || schema.type === 'boolean' || Array.isArray(schema['enum']) || isReference(schema);
 
 function parsed(text: string): unknown {
@@ -52,7 +52,7 @@ const noValue = /^(null|none|nil|undefined|nan|n\/a|na|nothing|empty|unset|void|
  */
 const isOneItem = (text: string): boolean => !separators.test(text) && !noValue.test(text);
 
-function listIn(items: JsonSchema, text: string): unknown {
+function listIn(items: ToolSchema, text: string): unknown {
   const read = parsed(text);
   if (Array.isArray(read)) return read;
   if (isRecord(read))
@@ -71,20 +71,20 @@ function listIn(items: JsonSchema, text: string): unknown {
 }
 
 /** Converts the URL of a pull request or merge request for a parameter that takes its number and URL. */
-function pullRequestAt({ properties = {} }: JsonSchema, text: string): Answer | undefined {
+function pullRequestAt({ properties = {} }: ToolSchema, text: string): AnswerBody | undefined {
   const number = /^https?:\/\/\S+$/i.test(text) ? pullAddressOf(text)?.number : undefined;
   if (number === undefined || !('number' in properties) || !('url' in properties)) return undefined;
   return { number, url: text };
 }
 
 /** Interprets the text as a value of the schema; undefined if it is none. */
-function readAs(schema: JsonSchema, given: string): unknown {
+function readAs(schema: ToolSchema, given: string): unknown {
   const { type, items, enum: values } = schema;
   const text = given.trim();
   if (isNumber(schema)) return decimal.test(text) ? Number(text) : undefined;
   if (type === 'boolean') return { true: true, false: false }[text.toLowerCase()];
   if (Array.isArray(values)) return valueNamed(text, values);
-  if (type === 'array') return listIn((items ?? {}) as JsonSchema, text);
+  if (type === 'array') return listIn((items ?? {}) as ToolSchema, text);
   if (type === 'object' || isOpen(schema)) {
     const object = parsed(text);
     return isRecord(object) ? object : pullRequestAt(schema, text);
@@ -92,7 +92,7 @@ function readAs(schema: JsonSchema, given: string): unknown {
   return undefined;
 }
 
-function meantText(options: readonly JsonSchema[], value: string): unknown {
+function meantText(options: readonly ToolSchema[], value: string): unknown {
   if (options.some(({ enum: values }) => Array.isArray(values) && values.includes(value))) return value;
   const text = options.find(takesText);
   if (text !== undefined) return textMeant(text, value);
@@ -104,10 +104,10 @@ function meantText(options: readonly JsonSchema[], value: string): unknown {
 }
 
 /** Wraps a single value for a list parameter, and converts a whole number for a text parameter. */
-function meantAlone(options: readonly JsonSchema[], value: unknown): unknown {
+function meantAlone(options: readonly ToolSchema[], value: unknown): unknown {
   const list = options.find(({ type }) => type === 'array');
   if (list !== undefined) {
-    const items = (list['items'] ?? {}) as JsonSchema;
+    const items = (list['items'] ?? {}) as ToolSchema;
     const item = meant(items, value);
     const fits = optionsOf(items).some((option) =>
       isRecord(item)
@@ -124,10 +124,10 @@ function meantAlone(options: readonly JsonSchema[], value: unknown): unknown {
   return isText ? String(value) : value;
 }
 
-function meantList(options: readonly JsonSchema[], value: readonly unknown[]): unknown {
+function meantList(options: readonly ToolSchema[], value: readonly unknown[]): unknown {
   const list = options.find(({ type }) => type === 'array');
   if (list !== undefined) {
-    const items = list['items'] as JsonSchema | undefined;
+    const items = list['items'] as ToolSchema | undefined;
     return items === undefined ? value : value.map((item: unknown) => meant(items, item));
   }
   const [only] = value;
@@ -141,7 +141,7 @@ function meantList(options: readonly JsonSchema[], value: readonly unknown[]): u
     : value;
 }
 
-function meant(schema: JsonSchema, value: unknown): unknown {
+function meant(schema: ToolSchema, value: unknown): unknown {
   const options = optionsOf(schema);
   if (typeof value === 'string') return meantText(options, value);
   if (Array.isArray(value)) return meantList(options, value);
@@ -155,7 +155,7 @@ function meant(schema: JsonSchema, value: unknown): unknown {
 }
 
 /** Returns true if the text is `null` and the parameter accepts neither text nor a list. */
-const isNullAsText = (schema: JsonSchema, value: unknown): boolean =>
+const isNullAsText = (schema: ToolSchema, value: unknown): boolean =>
   typeof value === 'string' &&
   value.trim() === 'null' &&
   optionsOf(schema).every(
@@ -165,7 +165,7 @@ const isNullAsText = (schema: JsonSchema, value: unknown): boolean =>
 /** Parameters that may be lowered to their maximum. The call then returns earlier, or continues by cursor. */
 const clamped: ReadonlySet<string> = new Set(['waitSeconds', 'limit']);
 
-function clampedTo(schema: JsonSchema, name: string, value: unknown): unknown {
+function clampedTo(schema: ToolSchema, name: string, value: unknown): unknown {
   const { maximum } = schema;
   const isTooLarge = typeof value === 'number' && typeof maximum === 'number' && value > maximum;
   return clamped.has(name) && isTooLarge ? maximum : value;
@@ -180,7 +180,7 @@ const pathsIn = (name: string, value: unknown): unknown =>
 /** Values that the product generates and clients return unchanged. */
 const opaque: ReadonlySet<string> = new Set(['leaseToken', 'cursor', 'part']);
 
-function fieldsMeant({ properties = {}, required = [] }: JsonSchema, value: Answer): Answer {
+function fieldsMeant({ properties = {}, required = [] }: ToolSchema, value: AnswerBody): AnswerBody {
   return Object.fromEntries(
     Object.entries(value).flatMap(([given, field]) => {
       const name = nameMeant(given, properties, value);
@@ -217,7 +217,7 @@ export function withoutNulls(message: unknown): unknown {
 
 /** Returns a call whose arguments are an object: null is dropped, and JSON text is parsed. */
 export function withArguments<
-  Message extends { readonly method: string; readonly params?: Answer | undefined },
+  Message extends { readonly method: string; readonly params?: AnswerBody | undefined },
 >(message: Message): Message {
   const { method, params } = message;
   if (method !== 'tools/call' || params === undefined) return message;
@@ -228,12 +228,12 @@ export function withArguments<
 }
 
 /** Corrects the arguments by the schema that the contract publishes. */
-export const asMeant = (schema: ObjectSchema, args: Answer): Answer => fieldsMeant(schema, args);
+export const asMeant = (schema: ObjectSchema, args: AnswerBody): AnswerBody => fieldsMeant(schema, args);
 
 const wrong = (path: string, message: string): Error =>
   badRequest('The parameters do not fit.', [{ path, message }]);
 
-function cleared(args: Answer, path: string): Answer {
+function cleared(args: AnswerBody, path: string): AnswerBody {
   const [name = '', field] = path.split('.');
   const value = args[name];
   const isGiven = field === undefined ? name in args : isRecord(value) && field in value;
@@ -243,7 +243,7 @@ function cleared(args: Answer, path: string): Answer {
 }
 
 /** Sets the fields that are named in the clear parameter to null. */
-export function withCleared(clears: readonly string[], args: Answer): Answer {
+export function withCleared(clears: readonly string[], args: AnswerBody): AnswerBody {
   const { [clearParam]: given, ...others } = args;
   if (clears.length === 0) return args;
   if (given === undefined || given === null) return others;

@@ -13,7 +13,7 @@ import { type View } from './narrowing.ts';
 import { refusedText, tellProgress } from '../protocol/progress.ts';
 import { withArguments } from '../calls/repair.ts';
 import { json, statusOf, textOfReply } from './replies.ts';
-import { type Session } from '../protocol/session.ts';
+import { type McpSession } from '../protocol/session.ts';
 
 /** The progress and outcome of a request, in addition to its response. */
 interface Course {
@@ -50,7 +50,7 @@ function sessionOf(
   { request, message, classification, view }: Asked,
   course: Course,
   { intent, overload }: { readonly intent: Intent | undefined; readonly overload: ApiError | undefined },
-): Session {
+): McpSession {
   const { secret, token, identity } = askerOf(request);
   const waiter = { token, ids: identity.ids };
   // A replay caused by the gateway's own retry is not reported to the client.

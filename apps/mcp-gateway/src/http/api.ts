@@ -8,10 +8,10 @@ import { pathOf, unavailable } from '@muster/registry';
 import { gatewayKeyHeader, inSpan, traceHeaders } from '@muster/http';
 import { Pool } from 'undici';
 import { type Follow } from '../protocol/subscriptions.ts';
-import { asksToWait, type Waiter, Waiting } from './waiting.ts';
+import { asksToWait, type LongPollCaller, Waiting } from './waiting.ts';
 
 /** The caller on whose behalf the API is called. */
-export interface Caller {
+export interface ApiCaller {
   readonly token: string;
   /** Headers that are passed on unchanged; the API decides which ones to trust. */
   readonly headers: Readonly<Record<string, string>>;
@@ -20,17 +20,17 @@ export interface Caller {
   /** Called when a write was answered with the result of an earlier call. */
   readonly onReplay?: () => void;
   /** The caller whose limit of concurrent long polls applies. The gateway's own calls never wait. */
-  readonly waiter?: Waiter;
+  readonly waiter?: LongPollCaller;
 }
 
 export interface Api {
   /** Returns a transport that makes a single attempt per call. */
-  transport(caller: Caller): Transport;
+  transport(caller: ApiCaller): Transport;
   /**
    * Follows the activity stream without a time limit. It reconnects after outages of the API from the id of
    * the last event.
    */
-  follow(caller: Pick<Caller, 'token' | 'headers'>): Follow;
+  follow(caller: Pick<ApiCaller, 'token' | 'headers'>): Follow;
   /** Returns true if the API is reachable and ready. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;

@@ -11,10 +11,10 @@ import {
 import { type JSONRPCRequest } from '@modelcontextprotocol/server';
 import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { type Api, type Caller } from './api.ts';
+import { type Api, type ApiCaller } from './api.ts';
 import { digest, type Intent, Intents } from '../calls/intents.ts';
 import { isUnauthorized } from '../answers/failures.ts';
-import { Identities, type Identity } from '../tools/rights.ts';
+import { Identities, type CallerIdentity } from '../tools/rights.ts';
 import { type Mcp } from '../protocol/server.ts';
 import { reachesApi } from '../tools/toolbox.ts';
 
@@ -29,7 +29,7 @@ export interface Asker {
   readonly secret: string;
   /** SHA-256 digest of the secret. */
   readonly token: string;
-  readonly identity: Identity;
+  readonly identity: CallerIdentity;
   /** True if the API verified the token for this request, rather than for an earlier one. */
   readonly isFresh: boolean;
 }
@@ -125,7 +125,7 @@ export class Door {
 
   transportFor(
     request: FastifyRequest,
-    caller: Omit<Caller, 'headers'>,
+    caller: Omit<ApiCaller, 'headers'>,
     onRetry: () => void = () => undefined,
   ) {
     const { api, retrySeconds, logger } = this.options;

@@ -18,7 +18,7 @@ import { legacyVersions, modernVersions } from '../protocol/server.ts';
 import { headerFault, headerMismatch } from './standard-headers.ts';
 import { subscribe } from '../protocol/subscribing.ts';
 
-export interface RouteOptions extends DoorOptions {
+export interface McpRouteOptions extends DoorOptions {
   readonly rules: OriginRules;
 }
 
@@ -115,7 +115,7 @@ function receive(
   return answer(door, reply, { request, message, classification: { era: 'legacy' }, view });
 }
 
-export function addMcpRoute(app: FastifyInstance, { rules, ...options }: RouteOptions): void {
+export function addMcpRoute(app: FastifyInstance, { rules, ...options }: McpRouteOptions): void {
   const door = new Door(options);
   const guard = originGuard(rules);
   const readView = createViews();

@@ -3,7 +3,7 @@ import { type ApiError, tooMany } from '@muster/registry';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from '@muster/http';
 
 /** The caller of a long poll. */
-export interface Waiter {
+export interface LongPollCaller {
   /** SHA-256 digest of the token. */
   readonly token: string;
   /** The caller's organization and member; null for an operator's token, which belongs to no organization. */
@@ -40,7 +40,7 @@ export class Waiting {
    * Reserves a slot for a long poll, and returns the function that releases the slot. Throws 429 if a limit
    * is reached.
    */
-  take({ token, ids }: Waiter): () => void {
+  take({ token, ids }: LongPollCaller): () => void {
     const own = { key: `token ${token}`, most: mostWaitingOfToken };
     const member = { key: `member ${ids?.memberId ?? token}`, most: this.#ofMember };
     const organization = { key: `organization ${ids?.orgId ?? ''}`, most: this.#ofOrganization };

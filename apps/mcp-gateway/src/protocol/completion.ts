@@ -5,7 +5,7 @@ import { type Client, MusterError } from '@muster/client';
 import { storyStatuses } from '@muster/registry';
 import { offered, projectArgument } from './prompts.ts';
 import { isOutside, isSameRef } from '../calls/calls.ts';
-import { clientOf, type Session } from './session.ts';
+import { clientOf, type McpSession } from './session.ts';
 
 interface Asked {
   readonly ref:
@@ -78,7 +78,7 @@ const memberHandles = async (client: Client, value: string): Promise<Found> =>
  * Finds values for an argument by its name, because authors of prompts name arguments after what they
  * contain.
  */
-async function candidates({ ref, argument, context }: Asked, session: Session): Promise<Found> {
+async function candidates({ ref, argument, context }: Asked, session: McpSession): Promise<Found> {
   const client = clientOf(session);
   const { name, value } = argument;
   const only = session.view.project;
@@ -106,7 +106,7 @@ const findsNothing = (failure: unknown): boolean =>
   isOutside(failure) ||
   (failure instanceof MusterError && (failure.status === 400 || failure.status === 404));
 
-export async function complete(asked: Asked, session: Session) {
+export async function complete(asked: Asked, session: McpSession) {
   const { values, goesOn } = await candidates(asked, session).catch((failure: unknown) => {
     if (findsNothing(failure)) return allOf([]);
     throw failure;

@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { issueWords } from '@muster/registry';
 import { z } from 'zod';
-import { type Session } from './session.ts';
+import { type McpSession } from './session.ts';
 
 export interface Reply {
   readonly message: JSONRPCResultResponse | JSONRPCErrorResponse;
@@ -23,7 +23,7 @@ export interface Reply {
 }
 
 interface Open {
-  readonly session: Session;
+  readonly session: McpSession;
   readonly id: JSONRPCRequest['id'];
   readonly settle: (reply: Reply) => void;
   /** True once a handler has started on the request. */
@@ -87,7 +87,7 @@ export class Exchange extends PerRequestHTTPServerTransport {
     this.#classification = classification;
   }
 
-  ask(message: JSONRPCRequest, session: Session): Promise<Reply> {
+  ask(message: JSONRPCRequest, session: McpSession): Promise<Reply> {
     return new Promise((settle) => {
       const open = { session, id: message.id, settle, isHeard: false };
       const number = (this.#last += 1);
@@ -97,7 +97,7 @@ export class Exchange extends PerRequestHTTPServerTransport {
   }
 
   /** Returns the session of the request that a handler is answering. */
-  sessionOf(number: string | number): Session {
+  sessionOf(number: string | number): McpSession {
     const open = this.#open.get(Number(number));
     if (open === undefined) throw new Error('a handler runs for no request');
     open.isHeard = true;

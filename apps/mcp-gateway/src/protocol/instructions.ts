@@ -2,12 +2,12 @@
  * Composes the server's instructions for the client's model, based on the tools that the connection can see.
  * They have less than 2,000 characters; a spec checks this.
  */
-import { type Identity } from '../tools/rights.ts';
+import { type CallerIdentity } from '../tools/rights.ts';
 import { type AnyTool } from '../tools/toolbox.ts';
 import { answerBytes, pageForModels } from '../tools/tools.ts';
 import { type View } from '../http/narrowing.ts';
 
-export function instructionsFor(identity: Identity, view: View, tools: readonly AnyTool[]): string {
+export function instructionsFor(identity: CallerIdentity, view: View, tools: readonly AnyTool[]): string {
   const names = new Set(tools.map(({ name }) => name));
   const has = (...wanted: readonly string[]): boolean => wanted.every((name) => names.has(name));
   const { acts } = identity;

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { viewOf } from '../http/narrowing.ts';
-import { type Identity } from '../tools/rights.ts';
+import { type CallerIdentity } from '../tools/rights.ts';
 import { listFor, textOf } from './server.ts';
 import { toolsets } from '../tools/toolbox.ts';
 
-const viewer: Identity = {
+const viewer: CallerIdentity = {
   token: { scopes: ['read'], agentId: null, projectIds: null, mayReadInbox: false },
   acts: { name: 'Dan', org: 'Acme', role: 'viewer' },
   ids: null,

@@ -11,7 +11,7 @@ import { type FastifyReply } from 'fastify';
 /** Interval between notifications, and the delay before the first one. */
 const everyMillis = 5_000;
 
-export interface Progress {
+export interface ToolProgress {
   /**
    * Stops the notifications. If any was sent, sends the response as the last message of the stream and
    * returns true.
@@ -29,7 +29,7 @@ export const refusedText = ({ id }: JSONRPCRequest): string =>
     error: { code: ProtocolErrorCode.InvalidRequest, message: unauthorized().message },
   });
 
-export function tellProgress({ params }: JSONRPCRequest, accept: string, reply: FastifyReply): Progress {
+export function tellProgress({ params }: JSONRPCRequest, accept: string, reply: FastifyReply): ToolProgress {
   const progressToken = params?._meta?.progressToken;
   if (progressToken === undefined || !accept.includes('text/event-stream')) return { end: () => false };
   let stream: PassThrough | undefined;

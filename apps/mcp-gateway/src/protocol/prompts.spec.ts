@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { getPrompt } from './prompts.ts';
-import { type Session } from './session.ts';
+import { type McpSession } from './session.ts';
 
 /**
  * Simulates an API with twenty projects. Each of them has the prompt `start`, and so does the organization.
  */
-function session(): { readonly called: string[]; readonly session: Session } {
+function session(): { readonly called: string[]; readonly session: McpSession } {
   const called: string[] = [];
   const transport = async ({ name }: { readonly name: string }) => {
     called.push(name);
@@ -16,7 +16,7 @@ function session(): { readonly called: string[]; readonly session: Session } {
     return { items, nextCursor: null };
   };
   const view = { project: null, allows: () => true };
-  return { called, session: { transport, view } as unknown as Session };
+  return { called, session: { transport, view } as unknown as McpSession };
 }
 
 describe('a prompt that is got', () => {

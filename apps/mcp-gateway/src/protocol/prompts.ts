@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { closestTo } from '@muster/http';
 import { isOutside } from '../calls/calls.ts';
-import { clientOf, type Session } from './session.ts';
+import { clientOf, type McpSession } from './session.ts';
 
 /**
  * The number of projects searched for prompts if none is named. A caller with more projects names one or
@@ -34,7 +34,7 @@ export interface Offered {
 export const projectArgument = 'projectId';
 
 /** A filter of prompts. */
-export interface Wanted {
+export interface PromptFilter {
   /** Restricts the search to prompts of the organization or of projects. */
   readonly scope?: 'org' | 'project';
   readonly slug?: string;
@@ -44,16 +44,16 @@ export interface Wanted {
   readonly projectsLike?: string;
 }
 
-const listedBy = ({ slug }: Wanted) => ({
+const listedBy = ({ slug }: PromptFilter) => ({
   limit: 200,
   includeBody: false,
   ...(slug !== undefined && { slug }),
 });
 
-const ofProject = (client: Client, projectId: string, wanted: Wanted): Promise<Prompt[]> =>
+const ofProject = (client: Client, projectId: string, wanted: PromptFilter): Promise<Prompt[]> =>
   Array.fromAsync(client.prompts.project.list.all({ projectId, ...listedBy(wanted) }));
 
-async function offeredByProjects(client: Client, wanted: Wanted): Promise<Offered[]> {
+async function offeredByProjects(client: Client, wanted: PromptFilter): Promise<Offered[]> {
   const { projectsLike = '' } = wanted;
   const { items: projects } = await client.projects.list({
     limit: mostProjects,
@@ -85,7 +85,7 @@ const orNone = <Item>(items: Promise<Item[]>): Promise<Item[]> =>
   });
 
 /** Lists the prompts that the caller may use, without their text. */
-export async function offered(session: Session, wanted: Wanted = {}): Promise<Offered[]> {
+export async function offered(session: McpSession, wanted: PromptFilter = {}): Promise<Offered[]> {
   const client = clientOf(session);
   const { scope } = wanted;
   const project = session.view.project ?? wanted.project;
@@ -132,14 +132,14 @@ function toMcp({ name, prompt, projects }: Offered): McpPrompt {
   };
 }
 
-export const listPrompts = async (session: Session): Promise<ListPromptsResult> => ({
+export const listPrompts = async (session: McpSession): Promise<ListPromptsResult> => ({
   prompts: (await offered(session)).map(toMcp),
 });
 
 const refuse = (message: string): ProtocolError =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
-async function unknownPrompt(name: string, session: Session): Promise<ProtocolError> {
+async function unknownPrompt(name: string, session: McpSession): Promise<ProtocolError> {
   const near = closestTo(
     name,
     (await offered(session)).map((one) => one.name),
@@ -157,7 +157,7 @@ const render = (body: string, values: Readonly<Record<string, string>>): string 
 export async function getPrompt(
   name: string,
   values: Readonly<Record<string, string>>,
-  session: Session,
+  session: McpSession,
 ): Promise<GetPromptResult> {
   const client = clientOf(session);
   const [, scope, slug] = /^(org|project)\.([a-z0-9-]{1,64})$/.exec(name) ?? [];

@@ -7,7 +7,7 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { isOutside } from '../calls/calls.ts';
-import { clientOf, type Session } from './session.ts';
+import { clientOf, type McpSession } from './session.ts';
 import { operationTool } from '../tools/tools.ts';
 import { eventsUri, specUri, storyUri, variableIn } from './uris.ts';
 
@@ -39,7 +39,7 @@ const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] 
 ];
 
 /** Lists the templates of the resources that the connection may read. */
-export const templatesFor = ({ view }: Pick<Session, 'view'>): ResourceTemplateType[] =>
+export const templatesFor = ({ view }: Pick<McpSession, 'view'>): ResourceTemplateType[] =>
   templates
     .filter(({ by }) => {
       const tool = operationTool(by.name);
@@ -51,7 +51,7 @@ export const templatesFor = ({ view }: Pick<Session, 'view'>): ResourceTemplateT
 const mostListed = 50;
 
 /** Lists the open stories of the connection's project; without one, the stories that the caller works on. */
-async function storiesAtHand(session: Session): Promise<{ key: string; title?: string }[]> {
+async function storiesAtHand(session: McpSession): Promise<{ key: string; title?: string }[]> {
   const { identity, view } = session;
   const client = clientOf(session);
   if (view.project !== null) {
@@ -72,7 +72,7 @@ async function storiesAtHand(session: Session): Promise<{ key: string; title?: s
 }
 
 /** Lists the resources of the stories that the caller is likely to need: each story and its spec. */
-export async function listResources(session: Session): Promise<Resource[]> {
+export async function listResources(session: McpSession): Promise<Resource[]> {
   const stories = await storiesAtHand(session).catch((failure: unknown) => {
     // A connection whose restrictions forbid the call lists no resources.
     if (isOutside(failure)) return [];
@@ -100,7 +100,7 @@ const json = (uri: string, value: unknown): Contents => [
 ];
 
 /** Reads the resource; undefined if it does not exist or the caller may not see it. */
-export async function readResource(uri: string, session: Session): Promise<Contents | undefined> {
+export async function readResource(uri: string, session: McpSession): Promise<Contents | undefined> {
   const client = clientOf(session);
   const ofSpec = variableIn(specUri, uri);
   const ofStory = variableIn(storyUri, uri);

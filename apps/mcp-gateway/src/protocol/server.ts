@@ -30,8 +30,8 @@ import { linksIn } from './links.ts';
 import { macros } from '../tools/macros.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, readResource, templatesFor } from './resources.ts';
-import { type Identity, mayUse, rightsKey } from '../tools/rights.ts';
-import { type Session } from './session.ts';
+import { type CallerIdentity, mayUse, rightsKey } from '../tools/rights.ts';
+import { type McpSession } from './session.ts';
 import { type AnyTool, everyTool, findTool } from '../tools/toolbox.ts';
 import { replayedField } from '../tools/schemas.ts';
 import { findOperations } from '../tools/search.ts';
@@ -77,7 +77,7 @@ const shown = (tool: AnyTool, view: View): Tool => {
  * Returns the tool list of a connection. `hasViews` decides whether tools name the views that render their
  * results.
  */
-export function listFor(view: View, identity: Identity, hasViews = view.showsApps) {
+export function listFor(view: View, identity: CallerIdentity, hasViews = view.showsApps) {
   const key = `${rightsKey(identity)} ${view.key} ${hasViews}`;
   let list = lists.get(key);
   if (list === undefined) {
@@ -132,7 +132,7 @@ function unknownTool(name: string, view: View): ProtocolError {
 }
 
 /** Converts a failure into a protocol error, for methods whose result cannot carry an error. */
-function protocolError(failure: unknown, session: Session): ProtocolError {
+function protocolError(failure: unknown, session: McpSession): ProtocolError {
   if (failure instanceof ProtocolError) return failure;
   if (isUnauthorized(failure)) session.refused();
   const known = errorBodyOf(failure, session.requestId);
@@ -143,7 +143,7 @@ function protocolError(failure: unknown, session: Session): ProtocolError {
 }
 
 /** Returns the result of a failed tool call, which the model reads. */
-function failedCall(tool: string, failure: unknown, session: Session): CallToolResult {
+function failedCall(tool: string, failure: unknown, session: McpSession): CallToolResult {
   if (isUnauthorized(failure)) session.refused();
   const known = errorBodyOf(failure, session.requestId);
   if (known === undefined) session.fault(failure);
@@ -155,7 +155,7 @@ function failedCall(tool: string, failure: unknown, session: Session): CallToolR
 async function callTool(
   name: string,
   args: Readonly<Record<string, unknown>>,
-  session: Session,
+  session: McpSession,
   round: Round,
 ) {
   const tool = findTool(name);
@@ -195,7 +195,7 @@ const capabilitiesIn = (
 ): ClientCapabilities | undefined => envelope?.[CLIENT_CAPABILITIES_META_KEY];
 
 /** Extracts the data that confirmation needs from a request with several rounds. */
-const roundOf = ({ mcpReq }: ServerContext, { codec }: Session): Round => ({
+const roundOf = ({ mcpReq }: ServerContext, { codec }: McpSession): Round => ({
   capabilities: capabilitiesIn(mcpReq.envelope),
   state: mcpReq.requestState(),
   responses: mcpReq.inputResponses,
@@ -259,7 +259,7 @@ function createServer(exchange: Exchange, era: MessageClassification['era'], gre
   const { server } = mcp;
   const answering =
     <Request, Result>(
-      answer: (request: Request, session: Session, context: ServerContext) => Promise<Result>,
+      answer: (request: Request, session: McpSession, context: ServerContext) => Promise<Result>,
     ) =>
     async (request: Request, context: ServerContext): Promise<Result> => {
       const session = exchange.sessionOf(context.mcpReq.id);
@@ -269,7 +269,7 @@ function createServer(exchange: Exchange, era: MessageClassification['era'], gre
         throw protocolError(failure, session);
       }
     };
-  const listing = <Result>(list: (session: Session, context: ServerContext) => Promise<Result> | Result) =>
+  const listing = <Result>(list: (session: McpSession, context: ServerContext) => Promise<Result> | Result) =>
     answering(
       async (
         request: { readonly params?: { readonly cursor?: string | undefined } | undefined },
@@ -337,7 +337,7 @@ function createServer(exchange: Exchange, era: MessageClassification['era'], gre
 const greetings: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 
 export interface Mcp {
-  ask(message: JSONRPCRequest, classification: MessageClassification, session: Session): Promise<Reply>;
+  ask(message: JSONRPCRequest, classification: MessageClassification, session: McpSession): Promise<Reply>;
 }
 
 /** Creates the MCP handler. `website` is the sign-in page. */

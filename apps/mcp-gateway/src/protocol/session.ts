@@ -4,10 +4,10 @@ import { type ApiError, type ErrorBody } from '@muster/registry';
 import { type RequestStateCodec } from '@modelcontextprotocol/server';
 import { within } from '../calls/calls.ts';
 import { type Intent } from '../calls/intents.ts';
-import { type Identity } from '../tools/rights.ts';
+import { type CallerIdentity } from '../tools/rights.ts';
 import { type View } from '../http/narrowing.ts';
 
-export interface Session {
+export interface McpSession {
   /** Calls the API with the caller's token and retries temporary failures. */
   readonly transport: Transport;
   readonly view: View;
@@ -23,7 +23,7 @@ export interface Session {
   readonly intent: Pick<Intent, 'key' | 'isOwn'>;
   /** Returns true if a write was answered with the result of an earlier equal call. */
   readonly isReplay: () => boolean;
-  readonly identity: Identity;
+  readonly identity: CallerIdentity;
   /** The reason why a tool call is not executed: the token exceeded its rate limit. */
   readonly overload: ApiError | undefined;
   /** Called when the API rejected the token, so that the HTTP response is a 401. */
@@ -37,4 +37,4 @@ export interface Session {
 /**
  * Creates an API client for everything that is not a tool. The connection's restrictions apply to it as well.
  */
-export const clientOf = ({ transport, view }: Session): Client => createClient(within(transport, view));
+export const clientOf = ({ transport, view }: McpSession): Client => createClient(within(transport, view));

@@ -1,7 +1,7 @@
 /** Adds a story's context and decisions to the result of a tool that starts work. */
 import { contextSections, maxLimit, registry } from '@muster/registry';
 import { type z } from 'zod';
-import { type Answer, bytesOf, type Cut, type CutPart } from '../answers/answers.ts';
+import { type AnswerBody, bytesOf, type ShortenedParts, type CutPart } from '../answers/answers.ts';
 import { cutOfContext } from '../answers/cut-context.ts';
 import { type Steps } from './macro.ts';
 import { answerBytes, toolNameOf } from './tools.ts';
@@ -28,7 +28,7 @@ type Thread = z.output<typeof list.result>['items'][number];
  * Returns a thread's decision, or its question with the answer. Without it, the next worker would ask the
  * question again.
  */
-function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): Answer[] {
+function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): AnswerBody[] {
   if (kind === 'decision') return [{ decision: body ?? '', by: author.name }];
   if (kind !== 'question' || resolvedAt === null) return [];
   const answer = replies.findLast((reply) => reply.body !== null);
@@ -43,7 +43,7 @@ function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): Answer
 const inContext = (part: CutPart): CutPart => ({ ...part, path: `context.${part.path}` });
 
 /** Shortens long texts of the last decisions, and lists the parts that were cut. */
-function shorten(decisions: readonly Answer[]): { shown: Answer[]; parts: CutPart[] } {
+function shorten(decisions: readonly AnswerBody[]): { shown: AnswerBody[]; parts: CutPart[] } {
   const last = decisions.slice(-mostDecisions);
   const parts: CutPart[] =
     last.length < decisions.length
@@ -72,7 +72,11 @@ const readDecisions = `${toolNameOf(list.name)} (or call_read_operation ${list.n
  * Combines the cut parts of decisions and context with the calls that read the rest; undefined if nothing was
  * cut.
  */
-function joinCuts(decisions: readonly CutPart[], context: Cut | undefined, storyId: string): Cut | undefined {
+function joinCuts(
+  decisions: readonly CutPart[],
+  context: ShortenedParts | undefined,
+  storyId: string,
+): ShortenedParts | undefined {
   if (decisions.length === 0 && context === undefined) return undefined;
   const how =
     decisions.length === 0
@@ -90,7 +94,7 @@ export const asksOnBeginning = [context, list] as const;
 /** Reads all threads; the last page has the latest decisions. */
 async function threadsOf({ lookWhole }: Steps, storyId: string): Promise<Thread[]> {
   const threads: Thread[] = [];
-  for (let cursor: Answer | null = {}; cursor !== null;) {
+  for (let cursor: AnswerBody | null = {}; cursor !== null;) {
     const { items, nextCursor } = list.result.parse(
       await lookWhole(list, { storyId, limit: maxLimit, ...cursor }),
     );
@@ -101,7 +105,7 @@ async function threadsOf({ lookWhole }: Steps, storyId: string): Promise<Thread[
 }
 
 /** Returns the started work with its decisions, and as much of the story's context as fits. */
-export async function withContext(steps: Steps, storyId: string, begun: Answer): Promise<Answer> {
+export async function withContext(steps: Steps, storyId: string, begun: AnswerBody): Promise<AnswerBody> {
   const threads = await threadsOf(steps, storyId);
   const { shown: decisions, parts } = shorten(threads.flatMap(decisionOf));
   const known = decisions.length === 0 ? begun : { ...begun, decisions };

@@ -7,7 +7,7 @@ import { MusterError, NoAnswer } from '@muster/client';
 import { inPlainWords, type Operation, type Signal } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
-import { type Answer, fitting } from '../answers/answers.ts';
+import { type AnswerBody, fitting } from '../answers/answers.ts';
 import { Asking } from '../calls/confirming.ts';
 import { inProject, perform, type ToolCall } from '../calls/calls.ts';
 import { digest } from '../calls/intents.ts';
@@ -33,16 +33,16 @@ export interface MacroTool {
   readonly stated: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
-  readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
+  readonly run: (args: AnswerBody, call: ToolCall) => Promise<AnswerBody>;
 }
 
 /** An error: a step failed after other steps had succeeded. */
 export class HalfDone extends Error {
   readonly failure: MusterError | NoAnswer;
   readonly step: string;
-  readonly done: Answer;
+  readonly done: AnswerBody;
 
-  constructor(failure: MusterError | NoAnswer, step: string, done: Answer) {
+  constructor(failure: MusterError | NoAnswer, step: string, done: AnswerBody) {
     super(failure.message, { cause: failure });
     this.name = 'HalfDone';
     this.failure = failure;
@@ -67,7 +67,7 @@ export class Heard extends Error {
   }
 }
 
-type Step = (operation: Operation, params: Answer) => Promise<Answer>;
+type Step = (operation: Operation, params: AnswerBody) => Promise<AnswerBody>;
 
 export interface Steps {
   /** Calls an operation. If a later step fails, the error does not include the result of this call. */
@@ -77,7 +77,7 @@ export interface Steps {
   /** Performs a write. If a later write fails, the error includes the result of this write. */
   readonly take: Step;
   /** Runs `work`. If it is refused, runs `undo` and throws the refusal as if nothing had been done. */
-  readonly orUndo: (work: () => Promise<Answer>, undo: () => Promise<unknown>) => Promise<Answer>;
+  readonly orUndo: (work: () => Promise<AnswerBody>, undo: () => Promise<unknown>) => Promise<AnswerBody>;
   /**
    * Returns the signals from all results, oldest first. If they do not fit, the newest are kept, as in the
    * API.
@@ -85,7 +85,7 @@ export interface Steps {
   readonly heard: () => readonly Signal[];
 }
 
-function stepsOf(args: Answer, call: ToolCall): Steps {
+function stepsOf(args: AnswerBody, call: ToolCall): Steps {
   const done: Record<string, unknown> = {};
   const times = new Map<string, number>();
   const heard = new Map<number, Signal>();
@@ -144,7 +144,7 @@ interface MacroStatement<Params extends z.ZodObject> {
   readonly description: string;
   readonly params: Params;
   readonly steps: readonly Operation[];
-  readonly run: (params: z.output<Params>, steps: Steps) => Promise<Answer>;
+  readonly run: (params: z.output<Params>, steps: Steps) => Promise<AnswerBody>;
 }
 
 export function macro<Params extends z.ZodObject>(statement: MacroStatement<Params>): MacroTool {
@@ -189,5 +189,5 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
 }
 
 /** Omits parameters that are undefined or null, so that the contract's defaults apply. */
-export const given = (params: Answer): Answer =>
+export const given = (params: AnswerBody): AnswerBody =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined && value !== null));

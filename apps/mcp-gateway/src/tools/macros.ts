@@ -2,7 +2,7 @@
 import { MusterError } from '@muster/client';
 import { badRequest, refusal, registry } from '@muster/registry';
 import { z } from 'zod';
-import { type Answer } from '../answers/answers.ts';
+import { type AnswerBody } from '../answers/answers.ts';
 import { asksOnBeginning, withContext } from './beginning.ts';
 import { given, macro, type MacroTool, type Steps } from './macro.ts';
 
@@ -46,9 +46,9 @@ const holdToEnd = ({ lookWhole }: Steps, grip: Grip) =>
 async function withCheckpoint(
   { look, take, orUndo }: Steps,
   { execution }: Held,
-  written: Grip & Answer,
-  end: () => Promise<Answer>,
-): Promise<Answer> {
+  written: Grip & AnswerBody,
+  end: () => Promise<AnswerBody>,
+): Promise<AnswerBody> {
   await take(checkpoint, given(written));
   if (execution.checkpoint === null) return end();
   const { seq: _seq, at: _at, ...before } = execution.checkpoint;

@@ -10,7 +10,7 @@ import {
 import { closestTo } from '@muster/http';
 import { type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Answer } from '../answers/answers.ts';
+import { type AnswerBody } from '../answers/answers.ts';
 import { callOperation, outside, type ToolCall } from '../calls/calls.ts';
 import { unfit } from '../calls/issues.ts';
 import { macros } from './macros.ts';
@@ -36,7 +36,7 @@ export interface MetaTool {
   readonly stated: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
-  readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
+  readonly run: (args: AnswerBody, call: ToolCall) => Promise<AnswerBody>;
 }
 
 const operationName = z.string().trim().meta({ description: 'Such as stories.list' });
@@ -51,7 +51,7 @@ interface MetaStatement<Params extends z.ZodObject> {
   readonly isRead: boolean;
   readonly callsOthers?: boolean;
   readonly params: Params;
-  readonly run: (params: z.output<Params>, call: ToolCall) => Answer | Promise<Answer>;
+  readonly run: (params: z.output<Params>, call: ToolCall) => AnswerBody | Promise<AnswerBody>;
 }
 
 function meta<Params extends z.ZodObject>({
@@ -112,7 +112,7 @@ function found(name: string, { view }: ToolCall): OperationTool {
   return tool;
 }
 
-function search(query: string, limit: number, { view, mayUse }: ToolCall): Answer {
+function search(query: string, limit: number, { view, mayUse }: ToolCall): AnswerBody {
   const found = findOperations(query).filter((tool) => view.allows(tool) && mayUse(tool));
   return {
     items: found.slice(0, limit).map(({ operation }) => ({
@@ -127,7 +127,7 @@ function search(query: string, limit: number, { view, mayUse }: ToolCall): Answe
   };
 }
 
-function describe({ operation, clears }: OperationTool, { view }: ToolCall): Answer {
+function describe({ operation, clears }: OperationTool, { view }: ToolCall): AnswerBody {
   const { name, effect, params, result, refusals, example } = operation;
   const schema = paramsSchema(params, clears);
   const { projectId: _, ...others } = example;

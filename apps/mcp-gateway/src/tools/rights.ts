@@ -15,7 +15,7 @@ import { LRUCache } from 'lru-cache';
 import { type AnyTool } from './toolbox.ts';
 
 /** The part of a token's identity that determines which tools it sees. */
-export interface Identity {
+export interface CallerIdentity {
   readonly token: TokenFacts;
   /**
    * The member that the token acts for; null for an operator's token, which belongs to no organization and
@@ -32,13 +32,13 @@ export interface Identity {
   readonly ids: { readonly orgId: string; readonly memberId: string; readonly agentId: string | null } | null;
 }
 
-const operator: Identity = {
+const operator: CallerIdentity = {
   token: { scopes: ['platform'], agentId: null, projectIds: null, mayReadInbox: true },
   acts: null,
   ids: null,
 };
 
-async function identify(transport: Transport): Promise<Identity> {
+async function identify(transport: Transport): Promise<CallerIdentity> {
   try {
     const { member, agent, org, token } = await createClient(transport).session.identity();
     const { name, role } = member;
@@ -62,17 +62,17 @@ const rememberedMillis = 30_000;
 const mostRemembered = 10_000;
 
 export class Identities {
-  readonly #known = new LRUCache<string, Identity>({ max: mostRemembered, ttl: rememberedMillis });
+  readonly #known = new LRUCache<string, CallerIdentity>({ max: mostRemembered, ttl: rememberedMillis });
   /** Requests in progress, so that each token is identified only once at a time. */
-  readonly #asked = new Map<string, Promise<Identity>>();
+  readonly #asked = new Map<string, Promise<CallerIdentity>>();
 
   /** Returns the cached identity, without calling the API. */
-  known(token: string): Identity | undefined {
+  known(token: string): CallerIdentity | undefined {
     return this.#known.get(token);
   }
 
   /** Identifies the caller. `token` is a digest; the secret is never stored. */
-  of(token: string, transport: Transport): Promise<Identity> {
+  of(token: string, transport: Transport): Promise<CallerIdentity> {
     const asked = this.#asked.get(token);
     if (asked !== undefined) return asked;
     const identity = identify(transport)
@@ -94,20 +94,23 @@ export class Identities {
 /**
  * Returns true if the token's scope and role allow the operation. The API decides about individual records.
  */
-export function mayCall(operation: Operation, { token, acts }: Identity): boolean {
+export function mayCall(operation: Operation, { token, acts }: CallerIdentity): boolean {
   if (tokenRefusal(operation, token) !== null) return false;
   const { access } = operation;
   return access.kind !== 'org' || (acts !== null && orgRank(acts.role) >= orgRank(access.role));
 }
 
-export function mayUse(tool: AnyTool, identity: Identity): boolean {
+export function mayUse(tool: AnyTool, identity: CallerIdentity): boolean {
   if (tool.kind === 'operation') return mayCall(tool.operation, identity);
   if (tool.kind === 'macro') return tool.steps.every(({ operation }) => mayCall(operation, identity));
   return tool.tool.annotations?.readOnlyHint === true || scopeCovers(identity.token.scopes, 'write');
 }
 
 /** Returns a cache key that is equal for callers who may use the same tools. */
-export const rightsKey = ({ token: { scopes, agentId, projectIds, mayReadInbox }, acts }: Identity): string =>
+export const rightsKey = ({
+  token: { scopes, agentId, projectIds, mayReadInbox },
+  acts,
+}: CallerIdentity): string =>
   [
     scopes.toSorted().join(','),
     acts?.role ?? '',

@@ -7,66 +7,66 @@
  */
 import { z } from 'zod';
 
-export interface JsonSchema {
+export interface ToolSchema {
   readonly [keyword: string]: unknown;
   readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly properties?: Readonly<Record<string, ToolSchema>>;
   readonly required?: readonly string[];
 }
 
 /** The schema of an object, such as the parameters of a tool. */
-export type ObjectSchema = JsonSchema & {
+export type ObjectSchema = ToolSchema & {
   readonly type: 'object';
-  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly properties: Readonly<Record<string, ToolSchema>>;
 };
 
 /** PostgreSQL's largest integer, which the contract uses for "no practical limit". */
 const unlimited = 2_147_483_647;
 
 /** Returns zod's JSON schema with each reference replaced by its definition. */
-function inlined(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema & {
-    readonly $defs?: Readonly<Record<string, JsonSchema>>;
+function inlined(schema: z.ZodType, io: 'input' | 'output'): ToolSchema {
+  const { $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as ToolSchema & {
+    readonly $defs?: Readonly<Record<string, ToolSchema>>;
   };
   const visit = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(visit);
     if (typeof node !== 'object' || node === null) return node;
-    const { $ref, ...others } = node as JsonSchema;
+    const { $ref, ...others } = node as ToolSchema;
     const target = typeof $ref === 'string' ? $defs[$ref.replace('#/$defs/', '')] : undefined;
     return Object.fromEntries(
       Object.entries({ ...target, ...others }).map(([key, value]) => [key, visit(value)]),
     );
   };
-  return visit(root) as JsonSchema;
+  return visit(root) as ToolSchema;
 }
 
-const isNull = ({ type }: JsonSchema): boolean => type === 'null';
+const isNull = ({ type }: ToolSchema): boolean => type === 'null';
 
 /**
  * Removes null from a schema. Models whose client makes every parameter required send null for an omitted
  * parameter.
  */
-export function withoutNull(schema: JsonSchema): JsonSchema {
+export function withoutNull(schema: ToolSchema): ToolSchema {
   const { anyOf, type, ...others } = schema;
   if (Array.isArray(type)) {
     const [only] = (type as string[]).filter((one) => one !== 'null');
     return { ...others, ...(only !== undefined && { type: only }) };
   }
   if (!Array.isArray(anyOf)) return schema;
-  const left = (anyOf as JsonSchema[]).filter((option) => !isNull(option));
+  const left = (anyOf as ToolSchema[]).filter((option) => !isNull(option));
   return left.length === 1 ? { ...left[0], ...others } : { ...others, anyOf: left };
 }
 
-export const takesNull = ({ anyOf, type }: JsonSchema): boolean =>
-  (Array.isArray(anyOf) && (anyOf as JsonSchema[]).some(isNull)) ||
+export const takesNull = ({ anyOf, type }: ToolSchema): boolean =>
+  (Array.isArray(anyOf) && (anyOf as ToolSchema[]).some(isNull)) ||
   (Array.isArray(type) && (type as string[]).includes('null'));
 
 /**
  * Returns true for an object without declared fields. It is passed as JSON text, the only form that every
  * vendor accepts.
  */
-export const isOpen = ({ type, properties, anyOf, enum: values }: JsonSchema): boolean =>
+export const isOpen = ({ type, properties, anyOf, enum: values }: ToolSchema): boolean =>
   properties === undefined &&
   (type === 'object' || (type === undefined && anyOf === undefined && values === undefined));
 
@@ -101,7 +101,7 @@ const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): stri
 };
 
 /** Describes a value's limits, in fewer tokens than keywords would take. */
-const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems, enum: values }: JsonSchema) =>
+const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems, enum: values }: ToolSchema) =>
   values !== undefined
     ? []
     : [
@@ -138,7 +138,7 @@ const refWords: Readonly<Record<string, string>> = {
 };
 
 /** Returns the contract's description of a value, if it adds information to the kind of value. */
-function meaningOf(schema: JsonSchema): string | undefined {
+function meaningOf(schema: ToolSchema): string | undefined {
   const { description, format } = schema;
   const ref = schema['x-muster-ref'];
   if (typeof ref === 'string') return refWords[ref];
@@ -157,7 +157,7 @@ const ofFormat: ReadonlyMap<unknown, string> = new Map([
 const saidOnce: ReadonlySet<string> = new Set(['leaseToken', 'storyId', 'projectId']);
 
 /** Describes a parameter; undefined if its name already says everything. */
-function wordsOf(schema: JsonSchema, name: string): string | undefined {
+function wordsOf(schema: ToolSchema, name: string): string | undefined {
   if (saidOnce.has(name)) return undefined;
   const { format, enum: values, default: otherwise } = schema;
   const meaning = meaningOf(schema);
@@ -176,7 +176,7 @@ function wordsOf(schema: JsonSchema, name: string): string | undefined {
  * Chooses the most general option. `[status, list of statuses]` becomes a list, because a single value is
  * accepted as a list of one; `[number, text]` becomes text.
  */
-function widest(options: readonly JsonSchema[]): JsonSchema {
+function widest(options: readonly ToolSchema[]): ToolSchema {
   const [list, text] = ['array', 'string'].map((kind) => options.find(({ type }) => type === kind));
   const isText = options.every(({ type }) => type === 'string' || type === 'integer');
   const found = list ?? (isText ? text : undefined);
@@ -185,17 +185,17 @@ function widest(options: readonly JsonSchema[]): JsonSchema {
 }
 
 /** Drops the item's description if the list has one. */
-function itemOf(item: JsonSchema, said: string | undefined): JsonSchema {
+function itemOf(item: ToolSchema, said: string | undefined): ToolSchema {
   const { description: _, ...unsaid } = item;
   return said === undefined ? item : unsaid;
 }
 
-function slim(given: JsonSchema, name: string): JsonSchema {
+function slim(given: ToolSchema, name: string): ToolSchema {
   const schema = withoutNull(given);
   const words = wordsOf(schema, name);
   const described = words !== undefined && { description: words };
   const { type, properties, items, anyOf, format, required, enum: values, const: only } = schema;
-  if (Array.isArray(anyOf)) return { ...slim(widest(anyOf as JsonSchema[]), name), ...described };
+  if (Array.isArray(anyOf)) return { ...slim(widest(anyOf as ToolSchema[]), name), ...described };
   if (isOpen(schema)) return { type: 'string', description: words ?? 'JSON object' };
   const listed = typeof only === 'string' ? [only] : values;
   const needed = required?.filter((one) => !takesNull(properties?.[one] ?? {})) ?? [];
@@ -204,7 +204,7 @@ function slim(given: JsonSchema, name: string): JsonSchema {
     ...(Array.isArray(listed) && listed.length <= mostValues && { enum: listed }),
     ...(format === toldFormat && { format }),
     ...described,
-    ...(items !== undefined && { items: itemOf(slim(items as JsonSchema, name), words) }),
+    ...(items !== undefined && { items: itemOf(slim(items as ToolSchema, name), words) }),
     ...(properties !== undefined && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([key, property]) => [key, slim(property, key)]),

@@ -9,7 +9,7 @@ import {
   stemOf,
   wordsOf,
 } from './meaning.ts';
-import { type JsonSchema } from './schemas.ts';
+import { type ToolSchema } from './schemas.ts';
 import { operationTool, operationTools, type OperationTool } from './tools.ts';
 
 /** Words that occur in questions of every kind. */
@@ -27,11 +27,11 @@ const termOf = (word: string): string | null =>
   isMeaning(word) ? word : isStopWord(word) ? null : stemOf(word);
 
 /** Returns the names and enum values of a schema's parameters as text. */
-const wordsInSchema = ({ properties = {}, enum: values, items }: JsonSchema): string =>
+const wordsInSchema = ({ properties = {}, enum: values, items }: ToolSchema): string =>
   [
     ...Object.entries(properties).map(([name, schema]) => `${name} ${wordsInSchema(schema)}`),
     ...(Array.isArray(values) ? values.map(String) : []),
-    ...(typeof items === 'object' && items !== null ? [wordsInSchema(items as JsonSchema)] : []),
+    ...(typeof items === 'object' && items !== null ? [wordsInSchema(items as ToolSchema)] : []),
   ].join(' ');
 
 /** Weights of the fields. The first two contain meanings, the others words. */
@@ -61,7 +61,7 @@ index.addAll(
       ...{ id: name, effect, name, summary, keywords, description },
       about: meaningsOfStatement(name).join(' '),
       said: meaningsOfStatement(summary).join(' '),
-      params: wordsInSchema(inputSchema as JsonSchema),
+      params: wordsInSchema(inputSchema as ToolSchema),
     }),
   ),
 );

@@ -7,7 +7,7 @@ import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { instructionsFor } from '../protocol/instructions.ts';
 import { viewOf } from '../http/narrowing.ts';
-import { type Identity } from './rights.ts';
+import { type CallerIdentity } from './rights.ts';
 import { listFor } from '../protocol/server.ts';
 import { everyTool, findTool } from './toolbox.ts';
 import { operationTool, operationTools, toolNameOf } from './tools.ts';
@@ -17,7 +17,7 @@ const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes(
 /** An identity with every permission in an organization and on the installation. */
 const acts = { name: 'Ana', role: 'owner', org: 'Acme' } as const;
 const token = { scopes: ['admin', 'platform'], agentId: null, projectIds: null, mayReadInbox: true } as const;
-const everybody: Identity = { token, acts, ids: null };
+const everybody: CallerIdentity = { token, acts, ids: null };
 
 const encoding = new Tiktoken(o200k);
 const tokens = (value: unknown): number => encoding.encode(JSON.stringify(value)).length;

@@ -1,12 +1,12 @@
 /** Converts operations of the contract into MCP tools. */
-import { type Operation, operations, type Reason, registry } from '@muster/registry';
+import { type Operation, operations, type ErrorReason, registry } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { coreOperations } from './core.ts';
 import { remedyOf } from '../answers/hints.ts';
 import { withParameterWords } from './parameter-words.ts';
 import {
   clearable,
-  type JsonSchema,
+  type ToolSchema,
   type ObjectSchema,
   paramsSchema,
   resultSchema,
@@ -19,7 +19,7 @@ export const pageForModels = 20;
 export const answerBytes = 10_000;
 
 /** A tool in each form that clients see. */
-export interface Shown {
+export interface ToolForms {
   readonly tool: Tool;
   /**
    * The tool without its projectId parameter, which the connection fills in. If the tool has no projectId
@@ -28,7 +28,7 @@ export interface Shown {
   readonly withoutProject: Tool;
 }
 
-export interface OperationTool extends Shown {
+export interface OperationTool extends ToolForms {
   readonly kind: 'operation';
   readonly name: string;
   readonly toolset: string;
@@ -79,7 +79,7 @@ function sentences(prose: string, room: number): string {
 const mostProse = 110;
 
 /** A refusal that any write in a project may cause; the server's instructions explain it once. */
-const saidOnce: Reason = 'archived';
+const saidOnce: ErrorReason = 'archived';
 
 function refusalsText(operation: Operation): string {
   const told = operation.refusals.filter((reason) => reason !== saidOnce);
@@ -124,16 +124,16 @@ export const annotationsOf = ({ effect, idempotent, destructive }: Operation): T
  * The parameter that limits the size of a result. Operations that have their own `maxBytes` parameter do not
  * get it.
  */
-const maxBytes: JsonSchema = { type: 'integer' };
+const maxBytes: ToolSchema = { type: 'integer' };
 /** The parameter that continues reading a text or list that was cut. */
-const part: JsonSchema = { type: 'string' };
+const part: ToolSchema = { type: 'string' };
 
 /** Parameters that are equal in every list; the server's instructions explain them once. */
 const toldOnce = ['limit', 'cursor'] as const;
 
 function inputSchemaOf(operation: Operation, clears: readonly string[], isList: boolean): ObjectSchema {
   const schema = paramsSchema(operation.params, clears);
-  const properties: Record<string, JsonSchema> = { ...schema.properties };
+  const properties: Record<string, ToolSchema> = { ...schema.properties };
   if (isList)
     for (const name of toldOnce) {
       const { description: _, ...untold } = properties[name] ?? {};

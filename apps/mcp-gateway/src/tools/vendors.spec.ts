@@ -1,29 +1,29 @@
 // The rules of model vendors for tool lists. A single tool that breaks a rule makes the whole request fail,
 // so every tool is checked. The rules come from the vendors' documentation or error messages.
 import { describe, expect, it } from '@jest/globals';
-import { type JsonSchema, repeatsName } from './schemas.ts';
+import { type ToolSchema, repeatsName } from './schemas.ts';
 import { everyTool } from './toolbox.ts';
 
 interface Place {
   readonly path: string;
-  readonly schema: JsonSchema;
+  readonly schema: ToolSchema;
 }
 
-function* placesIn(schema: JsonSchema, path: string, depth = 1): Generator<Place & { depth: number }> {
+function* placesIn(schema: ToolSchema, path: string, depth = 1): Generator<Place & { depth: number }> {
   yield { path, schema, depth };
   for (const [name, property] of Object.entries(schema.properties ?? {}))
     yield* placesIn(property, `${path}.${name}`, depth + 1);
-  const items = schema['items'] as JsonSchema | undefined;
+  const items = schema['items'] as ToolSchema | undefined;
   if (items !== undefined) yield* placesIn(items, `${path}[]`, depth + 1);
 }
 
 const shown = everyTool.flatMap(({ tool, withoutProject }) => [tool, withoutProject]);
-const places = shown.flatMap(({ name, inputSchema }) => [...placesIn(inputSchema as JsonSchema, name)]);
+const places = shown.flatMap(({ name, inputSchema }) => [...placesIn(inputSchema as ToolSchema, name)]);
 const inner = places.filter(({ path }) => /[.[]/.test(path));
 
 /** Lists the schemas that break a rule. */
 const breaking = (
-  rule: (schema: JsonSchema, path: string) => boolean,
+  rule: (schema: ToolSchema, path: string) => boolean,
   among: readonly Place[] = places,
 ): string[] => among.filter(({ schema, path }) => !rule(schema, path)).map(({ path }) => path);
 

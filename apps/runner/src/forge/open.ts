@@ -1,6 +1,6 @@
 /** The pull request of a run. It is opened once; a later runner finds the one that a dead runner opened. */
 import { type ReadyRun } from '../session.ts';
-import { findOrOpen, type PullRequest } from './pull-requests.ts';
+import { findOrOpen, type OpenedPullRequest } from './pull-requests.ts';
 import { findForge } from './remote.ts';
 import { findToken } from './token.ts';
 
@@ -8,7 +8,10 @@ import { findToken } from './token.ts';
  * Opens the pull request of a run. Returns undefined if the settings ask for a branch only, or if the forge
  * or its credentials are missing.
  */
-export async function openPullRequest(run: ReadyRun, summary: string): Promise<PullRequest | undefined> {
+export async function openPullRequest(
+  run: ReadyRun,
+  summary: string,
+): Promise<OpenedPullRequest | undefined> {
   const { session, work, config, own } = run;
   const known = own.get().work?.pullRequest;
   if (known !== undefined || config.pullRequest === 'none') return known;

@@ -6,12 +6,12 @@ import { forgeApiRoot, forgeNames } from '@muster/registry';
 import { z } from 'zod';
 import { type Forge } from './remote.ts';
 
-export interface PullRequest {
+export interface OpenedPullRequest {
   readonly number: number;
   readonly url: string;
 }
 
-export interface Wanted {
+export interface NewPullRequest {
   readonly branch: string;
   readonly base: string;
   readonly title: string;
@@ -19,7 +19,7 @@ export interface Wanted {
   readonly isDraft: boolean;
 }
 
-interface Read extends PullRequest {
+interface Read extends OpenedPullRequest {
   /** True if the pull request goes from a branch of the same repository into the base branch. */
   readonly isOurs: boolean;
 }
@@ -46,7 +46,7 @@ const MergeRequest = z.object({
 
 const encoded = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
 
-function dialectOf(forge: Forge, token: string, wanted: Wanted): Dialect {
+function dialectOf(forge: Forge, token: string, wanted: NewPullRequest): Dialect {
   const { kind, baseUrl, fullName } = forge;
   const { branch, base, title, body, isDraft } = wanted;
   const root = forgeApiRoot(kind, baseUrl);
@@ -143,9 +143,9 @@ async function ask(url: string, headers: Dialect['headers'], body?: object): Pro
   }
 }
 
-async function findOrOpenOnce(dialect: Dialect): Promise<PullRequest & { readonly isNew: boolean }> {
+async function findOrOpenOnce(dialect: Dialect): Promise<OpenedPullRequest & { readonly isNew: boolean }> {
   const { headers, findUrl, read, openUrl, body, conflict } = dialect;
-  const find = async (): Promise<PullRequest | undefined> =>
+  const find = async (): Promise<OpenedPullRequest | undefined> =>
     z
       .array(z.unknown())
       .parse(await ask(findUrl, headers))
@@ -169,8 +169,8 @@ async function findOrOpenOnce(dialect: Dialect): Promise<PullRequest & { readonl
 export async function findOrOpen(
   forge: Forge,
   token: string,
-  wanted: Wanted,
-): Promise<PullRequest & { readonly isNew: boolean }> {
+  wanted: NewPullRequest,
+): Promise<OpenedPullRequest & { readonly isNew: boolean }> {
   const dialect = dialectOf(forge, token, wanted);
   for (let tries = 1; ; tries += 1) {
     try {

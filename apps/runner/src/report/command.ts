@@ -1,10 +1,10 @@
 /** The command `muster report`, with which a pipeline reports about the work that it checks. */
 import { appendFile } from 'node:fs/promises';
-import { type Fact } from '@muster/forges/reading';
+import { type DeliveryFact } from '@muster/forges/reading';
 import { jsonText, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ApiAccess } from '../api-access.ts';
-import { type Checks, type Environment, type Pipeline, readPipeline } from './pipeline.ts';
+import { type Checks, type EnvironmentVariables, type Pipeline, readPipeline } from './pipeline.ts';
 import { type Recorded, recordFact } from './record.ts';
 
 interface ReportFlags {
@@ -56,11 +56,11 @@ Examples:
 function factsOf(
   { facts, checked, checks: told, run }: Pipeline,
   said: Checks | undefined,
-): { fact: Fact; key?: string }[] {
+): { fact: DeliveryFact; key?: string }[] {
   const verdict = said ?? told;
   const own = facts.map((fact) => ({ fact }));
   if (verdict === undefined || checked === undefined) return own;
-  const fact: Fact = { ...checked, kind: `checks_${verdict}`, at: new Date().toISOString() };
+  const fact: DeliveryFact = { ...checked, kind: `checks_${verdict}`, at: new Date().toISOString() };
   return [...own, { fact, key: `${fact.kind} ${run}`.slice(0, 255) }];
 }
 
@@ -68,7 +68,11 @@ function factsOf(
  * Returns true for a pull request of a fork whose pipeline has no token. Pipelines of forks do not get the
  * secrets of the repository.
  */
-const isWithoutSecret = ({ facts, checked }: Pipeline, { token }: ReportFlags, environment: Environment) =>
+const isWithoutSecret = (
+  { facts, checked }: Pipeline,
+  { token }: ReportFlags,
+  environment: EnvironmentVariables,
+) =>
   (token ?? environment['MUSTER_TOKEN'] ?? '') === '' &&
   [...facts, ...(checked === undefined ? [] : [checked])].some(({ isForeign }) => isForeign);
 
@@ -100,7 +104,7 @@ const lineOf = ({ kind, executionId, recorded, why }: Recorded): string =>
   recorded ? `${kind}: recorded for ${executionId ?? ''}` : `${kind}: not recorded, since ${why ?? ''}`;
 
 /** Writes the outputs of the GitHub step. */
-async function tellGithub(environment: Environment, results: readonly Recorded[]): Promise<void> {
+async function tellGithub(environment: EnvironmentVariables, results: readonly Recorded[]): Promise<void> {
   const file = environment['GITHUB_OUTPUT'];
   if (environment['GITHUB_ACTIONS'] !== 'true' || file === undefined || file === '') return;
   const execution = results.find(({ executionId }) => executionId !== null)?.executionId ?? '';

@@ -1,18 +1,18 @@
 /** Reads the event that started a pipeline from the environment variables of its forge. */
 import { readFile } from 'node:fs/promises';
-import { type Fact, read, trailersOfCommits, trailersOfPull } from '@muster/forges/reading';
+import { type DeliveryFact, read, trailersOfCommits, trailersOfPull } from '@muster/forges/reading';
 import { z } from 'zod';
 import { UsageError } from '@muster/terminal';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 export type Checks = 'passed' | 'failed';
 
 export interface Pipeline {
-  readonly facts: readonly Fact[];
+  readonly facts: readonly DeliveryFact[];
   /**
    * The checked commit, with the data that identifies the work. Undefined if the pipeline checks no branch.
    */
-  readonly checked: Fact | undefined;
+  readonly checked: DeliveryFact | undefined;
   /** The result of the checks, if the event that started the pipeline reports it. */
   readonly checks: Checks | undefined;
   /** The unique id of this run of the pipeline. */
@@ -21,14 +21,15 @@ export interface Pipeline {
   readonly ignored: string | undefined;
 }
 
-const needed = (environment: Environment, name: string): string => {
+const needed = (environment: EnvironmentVariables, name: string): string => {
   const value = environment[name];
   if (value === undefined || value === '') throw new UsageError(`the pipeline has no ${name}`);
   return value;
 };
-const said = (environment: Environment, name: string): string | null => environment[name]?.trim() || null;
+const said = (environment: EnvironmentVariables, name: string): string | null =>
+  environment[name]?.trim() || null;
 
-const bare: Omit<Fact, 'kind' | 'at' | 'branch' | 'sha'> = {
+const bare: Omit<DeliveryFact, 'kind' | 'at' | 'branch' | 'sha'> = {
   ...{ before: null, number: null, url: null, title: null, base: null, defaultBranch: null },
   ...{ isForeign: false, trailers: [], reviewer: null },
 };
@@ -47,7 +48,7 @@ const RunOf = z.object({
 });
 
 /** Returns the checked head for a GitHub workflow that was triggered by the end of another workflow. */
-function headOf(payload: unknown): Fact | undefined {
+function headOf(payload: unknown): DeliveryFact | undefined {
   const { workflow_run: run, repository } = RunOf.parse(payload);
   if (run.head_branch == null || run.head_branch === repository.default_branch) return undefined;
   return {
@@ -59,7 +60,7 @@ function headOf(payload: unknown): Fact | undefined {
 }
 
 /** Reads a GitHub event. GitHub gives a workflow the same payload that it delivers to webhooks. */
-async function ofGithub(environment: Environment): Promise<Pipeline> {
+async function ofGithub(environment: EnvironmentVariables): Promise<Pipeline> {
   const event = needed(environment, 'GITHUB_EVENT_NAME');
   const file = needed(environment, 'GITHUB_EVENT_PATH');
   const payload: unknown = JSON.parse(await readFile(file, 'utf8'));
@@ -81,7 +82,7 @@ async function ofGithub(environment: Environment): Promise<Pipeline> {
   return { facts: reading.facts, checked, checks: told, run, ignored: undefined };
 }
 
-function ofGitlab(environment: Environment): Pipeline {
+function ofGitlab(environment: EnvironmentVariables): Pipeline {
   const run = `${needed(environment, 'CI_PROJECT_URL')} ${needed(environment, 'CI_PIPELINE_ID')}`;
   const at = new Date(said(environment, 'CI_PIPELINE_CREATED_AT') ?? now()).toISOString();
   const request = said(environment, 'CI_MERGE_REQUEST_IID');
@@ -91,7 +92,7 @@ function ofGitlab(environment: Environment): Pipeline {
   ]);
   if (request !== null) {
     const project = needed(environment, 'CI_MERGE_REQUEST_PROJECT_URL');
-    const fact: Fact = {
+    const fact: DeliveryFact = {
       ...{ kind: 'pr_updated', at, number: Number(request), url: `${project}/-/merge_requests/${request}` },
       branch: needed(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_NAME'),
       // In a pipeline of the merged result, CI_COMMIT_SHA is a commit that is on no branch.
@@ -111,12 +112,12 @@ function ofGitlab(environment: Environment): Pipeline {
     return { facts: [], checked: undefined, checks: undefined, run, ignored };
   }
   const sha = needed(environment, 'CI_COMMIT_SHA');
-  const fact: Fact = { ...bare, kind: 'branch_pushed', at, branch, sha, defaultBranch, trailers };
+  const fact: DeliveryFact = { ...bare, kind: 'branch_pushed', at, branch, sha, defaultBranch, trailers };
   return { facts: [fact], checked: fact, checks: undefined, run, ignored: undefined };
 }
 
 /** Throws UsageError outside of a known pipeline, and if the event differs from the forge's documentation. */
-export async function readPipeline(environment: Environment): Promise<Pipeline> {
+export async function readPipeline(environment: EnvironmentVariables): Promise<Pipeline> {
   try {
     if (environment['GITHUB_ACTIONS'] === 'true') return await ofGithub(environment);
     if (environment['GITLAB_CI'] === 'true') return ofGitlab(environment);

@@ -1,10 +1,10 @@
 /** Finds the work that a fact is about, and records the fact. */
 import { type Client, isRefusal } from '@muster/client';
-import { type Fact, factKey } from '@muster/forges/reading';
+import { type DeliveryFact, factKey } from '@muster/forges/reading';
 import { type Execution } from '@muster/registry';
 
 export interface Recorded {
-  readonly kind: Fact['kind'];
+  readonly kind: DeliveryFact['kind'];
   /**
    * The execution for which the fact was recorded. Null if no execution was found; `why` then has the reason.
    */
@@ -20,7 +20,10 @@ type Found = Pick<Execution, 'id' | 'targetId' | 'git' | 'pullRequest'>;
  * Returns the matches of the first search that finds any, only the newest for each target. Trailers and
  * branches of forks do not count, because their authors choose them freely.
  */
-async function findWork(client: Client, { trailers, url, branch, isForeign }: Fact): Promise<Found[]> {
+async function findWork(
+  client: Client,
+  { trailers, url, branch, isForeign }: DeliveryFact,
+): Promise<Found[]> {
   if (!isForeign) {
     const named = await Promise.all(
       trailers.map(async (executionId) => {
@@ -57,7 +60,7 @@ async function findWork(client: Client, { trailers, url, branch, isForeign }: Fa
  * Returns the reason why a fact of a pull request does not concern the execution that it names; undefined if
  * it does.
  */
-function whyNot({ url, base }: Fact, { git, pullRequest }: Found): string | undefined {
+function whyNot({ url, base }: DeliveryFact, { git, pullRequest }: Found): string | undefined {
   if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
     return `the work goes into ${git.baseBranch}, the pull request into ${base}`;
   if (url !== null && pullRequest !== null && pullRequest.url !== url)
@@ -70,7 +73,7 @@ function whyNot({ url, base }: Fact, { git, pullRequest }: Found): string | unde
  */
 export async function recordFact(
   client: Client,
-  fact: Fact,
+  fact: DeliveryFact,
   {
     execution: said,
     key = factKey(fact),

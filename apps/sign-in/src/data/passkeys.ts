@@ -7,7 +7,7 @@ import { beginFlow, endFlow } from './flows.ts';
 export const mostPasskeys = 20;
 export const ceremonyMinutes = 5;
 
-export interface Passkey {
+export interface AccountPasskey {
   readonly id: string;
   readonly name: string;
   readonly isSynced: boolean;
@@ -26,9 +26,9 @@ export interface StoredPasskey {
 }
 
 /** Lists the passkeys of an account, oldest first. */
-export const listPasskeys = (db: Db, accountId: string): Promise<Passkey[]> =>
+export const listPasskeys = (db: Db, accountId: string): Promise<AccountPasskey[]> =>
   db.all(
-    sql<Passkey>`select k.id, k.name, k.is_synced as "isSynced", k.created_at as "createdAt", k.last_used_at as "lastUsedAt"
+    sql<AccountPasskey>`select k.id, k.name, k.is_synced as "isSynced", k.created_at as "createdAt", k.last_used_at as "lastUsedAt"
        from app.passkeys_of_account(${accountId}::uuid, null, ${mostPasskeys}) k`,
   );
 

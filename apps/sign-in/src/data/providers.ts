@@ -20,7 +20,7 @@ export const providersOf = (db: SignInDb, domain: string): Promise<NamedProvider
     ({ orgId }) => orgId,
   );
 
-export interface Provider {
+export interface SignInProvider {
   readonly id: string;
   readonly orgId: string;
   readonly name: string;
@@ -35,9 +35,9 @@ export interface Provider {
 }
 
 /** Finds an issuer; undefined if it does not exist or has no domain. */
-export async function findProvider(db: SignInDb, id: string): Promise<Provider | undefined> {
+export async function findProvider(db: SignInDb, id: string): Promise<SignInProvider | undefined> {
   const [found] = await db.everywhere(
-    sql<Provider>`select p.id, p.org_id as "orgId", p.name, p.issuer, p.client_id as "clientId", p.secret,
+    sql<SignInProvider>`select p.id, p.org_id as "orgId", p.name, p.issuer, p.client_id as "clientId", p.secret,
          p.organization_key as "organizationKey", p.trusts_addresses as "trustsAddresses", p.domains
        from app.find_identity_provider(${id}::uuid) p`,
     ({ orgId }) => orgId,
@@ -66,13 +66,13 @@ export const listAskedProofs = (db: SignInDb, accountId: string, orgId: string):
   );
 
 /** A person at an issuer. Only issuer and subject together identify an account. */
-export interface Identity {
+export interface ExternalIdentity {
   readonly issuer: string;
   readonly subject: string;
 }
 
 /** Finds the account that is linked to an identity; undefined for a new identity. */
-export const findByIdentity = (db: Db, { issuer, subject }: Identity): Promise<Account | undefined> =>
+export const findByIdentity = (db: Db, { issuer, subject }: ExternalIdentity): Promise<Account | undefined> =>
   db.find(
     sql<Account>`select ${columns} from sign_in.identities i join sign_in.accounts a on a.id = i.account_id
        where i.issuer = ${issuer} and i.subject = ${subject}`,
@@ -84,7 +84,7 @@ export const findByIdentity = (db: Db, { issuer, subject }: Identity): Promise<A
 export async function noteIdentity(
   db: Db,
   accountId: string,
-  { issuer, subject }: Identity,
+  { issuer, subject }: ExternalIdentity,
   email: string | null,
 ): Promise<void> {
   await db.all(

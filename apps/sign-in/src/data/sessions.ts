@@ -9,7 +9,7 @@ import { type Account } from './accounts.ts';
  */
 export type Proof = 'link' | 'passkey' | `provider:${string}`;
 
-export interface Session {
+export interface BrowserSession {
   readonly id: string;
   readonly account: Account;
   readonly provenAt: string;
@@ -19,7 +19,7 @@ export interface Session {
 }
 
 /** Facts about the browser that are stored with a session. */
-export interface Browser {
+export interface BrowserFacts {
   readonly ip: string;
   readonly userAgent: string | null;
 }
@@ -34,7 +34,7 @@ interface Row {
   expires_at: string;
 }
 
-const sessionOf = (row: Row): Session => ({
+const sessionOf = (row: Row): BrowserSession => ({
   id: row.id,
   account: { id: row.account_id, email: row.email, name: row.name },
   provenAt: row.proven_at,
@@ -43,7 +43,7 @@ const sessionOf = (row: Row): Session => ({
 });
 
 /** Finds the session of a cookie's secret; undefined if it has ended or never existed. */
-export async function findSession(db: Db, secret: string | undefined): Promise<Session | undefined> {
+export async function findSession(db: Db, secret: string | undefined): Promise<BrowserSession | undefined> {
   if (secret === undefined || !isWellFormedSession(secret)) return undefined;
   const row = await db.find(
     sql<Row>`select s.id, s.account_id, a.email, a.name, s.proven_at, s.expires_at,
@@ -59,7 +59,7 @@ export async function findSession(db: Db, secret: string | undefined): Promise<S
  * set if the person authenticated before now.
  */
 export interface ProofFacts {
-  readonly browser: Browser;
+  readonly browser: BrowserFacts;
   readonly before: string | undefined;
   readonly provenAt?: string | null;
 }

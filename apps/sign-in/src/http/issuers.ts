@@ -8,10 +8,10 @@ import { redirectPath } from '@muster/organizations';
 import { inSignIn, type SignInDb } from '@muster/placement';
 import { isUuid } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply } from 'fastify';
-import { type Config } from '../config.ts';
+import { type SignInConfig } from '../config.ts';
 import { type Account, provideAccount } from '../data/accounts.ts';
 import { beginFlow, endFlow } from '../data/flows.ts';
-import { findByIdentity, findProvider, noteIdentity, type Provider } from '../data/providers.ts';
+import { findByIdentity, findProvider, noteIdentity, type SignInProvider } from '../data/providers.ts';
 import { findSession, proveSession } from '../data/sessions.ts';
 import { type Claimed, type IssuerFlow, type Issuers } from '../issuers.ts';
 import { issuerOverPage, issuerProblemPage, leadOnPage } from '../pages/issuers.ts';
@@ -36,7 +36,7 @@ export const domainOf = (email: string): string => email.slice(email.lastIndexOf
  * Returns the verified address of an identity, if the issuer is responsible for its domain; otherwise null.
  */
 function provenAddress(
-  { domains, trustsAddresses }: Provider,
+  { domains, trustsAddresses }: SignInProvider,
   { email, isVerified }: Claimed,
 ): string | null {
   if (email === null || !domains.includes(domainOf(email))) return null;
@@ -46,8 +46,8 @@ function provenAddress(
 /** Returns the account of an identity, and links a new identity to it; or the reason for a refusal. */
 async function accountOf(
   db: SignInDb,
-  signUp: Config['SIGN_UP'],
-  provider: Provider,
+  signUp: SignInConfig['SIGN_UP'],
+  provider: SignInProvider,
   claimed: Claimed,
 ): Promise<Account | Refusal> {
   // Check the address at every sign-in, because an issuer with many customers may have accounts of strangers.
@@ -68,7 +68,7 @@ async function accountOf(
 function sayProblem(
   { logger }: Parts,
   reply: FastifyReply,
-  { name }: Provider,
+  { name }: SignInProvider,
   why: { readonly err: unknown; readonly requestId: string },
 ): FastifyReply {
   logger.warn(why, 'an issuer could not be used to sign in');

@@ -3,16 +3,16 @@ import { type Pool } from '@muster/driver';
 import { type Mailer } from '@muster/outbound/mail';
 import { type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { type Config } from '../config.ts';
+import { type SignInConfig } from '../config.ts';
 import { type Ways } from '../pages/pages.ts';
-import { type Cookies } from './requests.ts';
+import { type SignInCookies } from './requests.ts';
 
 export interface Parts {
   /** The pool with the role muster_sign_in. */
   readonly pool: Pool;
   /** The configuration; `baseUrl` has no trailing slash. */
-  readonly config: Config & { readonly baseUrl: string };
-  readonly cookies: Cookies;
+  readonly config: SignInConfig & { readonly baseUrl: string };
+  readonly cookies: SignInCookies;
   readonly mailer: Mailer;
   readonly logger: Logger;
   readonly ways: Ways;

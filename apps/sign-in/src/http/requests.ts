@@ -10,18 +10,18 @@ import {
   userAgentOf,
 } from '@muster/http';
 import { type FastifyRequest } from 'fastify';
-import { type Browser } from '../data/sessions.ts';
+import { type BrowserFacts } from '../data/sessions.ts';
 
 /**
  * The purpose of a cookie: the session, the browser's last session after it has ended (`known`), or a pending
  * flow.
  */
 export type CookieUse = 'session' | 'known' | 'link' | 'flow' | 'passkey';
-export type Cookies = CookiesFor<CookieUse>;
+export type SignInCookies = CookiesFor<CookieUse>;
 
 const sessionSeconds = 90 * 86_400;
 
-export function signInCookies(cookie: SessionCookie): Cookies {
+export function signInCookies(cookie: SessionCookie): SignInCookies {
   const cookies = cookiesOf(cookie, {
     ...{ session: sessionSeconds, known: sessionSeconds },
     ...{ link: 900, flow: 900, passkey: 300 },
@@ -37,7 +37,7 @@ export function signInCookies(cookie: SessionCookie): Cookies {
   };
 }
 
-export const browserOf = (request: FastifyRequest): Browser => ({
+export const browserOf = (request: FastifyRequest): BrowserFacts => ({
   ip: request.ip,
   userAgent: userAgentOf(request),
 });

@@ -1,13 +1,13 @@
 /** Handles a person's consent, for clients in a browser and for devices. */
 import { newId, type Pool } from '@muster/driver';
-import { type Form } from '@muster/http';
+import { type FormFields } from '@muster/http';
 import { inSignIn } from '@muster/placement';
 import { type GivenScope, scopeCovers } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';
 import { listOrganizations, type OwnOrganization } from '../data/accounts.ts';
-import { findSession, type Session } from '../data/sessions.ts';
-import { browserOf, type Cookies } from '../http/requests.ts';
+import { findSession, type BrowserSession } from '../data/sessions.ts';
+import { browserOf, type SignInCookies } from '../http/requests.ts';
 import {
   type AskingClient,
   connectionDays,
@@ -15,7 +15,7 @@ import {
   consentPage,
   organizationPage,
 } from '../pages/consent.ts';
-import { type Page } from '../pages/layout.ts';
+import { type HtmlPage } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
 import { hostOf } from './clients.ts';
 import { type NewConnection, openConnection, type Unconnected } from './connections.ts';
@@ -25,7 +25,7 @@ import { registrationDays } from './records.ts';
 import { keepRegistration } from './rows.ts';
 
 /** A client's request that waits for a person's consent. */
-export interface Asked {
+export interface ConsentRequest {
   readonly clientId: string;
   readonly client: AskingClient;
   /** The resource URL that the client sent. */
@@ -39,22 +39,22 @@ export interface Asked {
   readonly hidden: Readonly<Record<string, string>>;
 }
 
-export interface Granted {
+export interface ConsentGrant {
   readonly accountId: string;
   readonly grantId: string;
   readonly scope: string;
 }
 
 /** The result: a page to show, a URL to redirect to, a refusal by the person, or a grant. */
-export type Answer =
-  | { readonly page: Page }
+export type ConsentResult =
+  | { readonly page: HtmlPage }
   | { readonly goTo: string }
   | { readonly refused: true }
-  | { readonly granted: Granted };
+  | { readonly granted: ConsentGrant };
 
 export interface ConsentParts {
   readonly pool: Pool;
-  readonly cookies: Cookies;
+  readonly cookies: SignInCookies;
   readonly calls: OwnCalls;
   readonly provider: Provider;
 }
@@ -65,7 +65,7 @@ const usualScopes: readonly GivenScope[] = ['read', 'write'];
  * The requested scopes that can be granted, the widest last. `admin` needs the role, and is never granted to
  * a device code: anyone can send such a code to an owner.
  */
-function grantable({ scopes, client }: Asked, role: OwnOrganization['role']): GivenScope[] {
+function grantable({ scopes, client }: ConsentRequest, role: OwnOrganization['role']): GivenScope[] {
   const wanted = clientScopes.filter((scope) => scopes.includes(scope));
   const requested = wanted.length === 0 ? usualScopes : wanted;
   const mayAdminister = client.device === null && (role === 'owner' || role === 'admin');
@@ -90,7 +90,7 @@ const wayBack = ({ method, url }: FastifyRequest): string =>
 export async function personOf(
   { pool, cookies }: Pick<ConsentParts, 'pool' | 'cookies'>,
   request: FastifyRequest,
-): Promise<Session | { readonly goTo: string }> {
+): Promise<BrowserSession | { readonly goTo: string }> {
   const session = await inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
   const to = wayBack(request);
   if (session === undefined) return { goTo: `/sign-in?to=${to}` };
@@ -102,15 +102,15 @@ export async function personOf(
 type Offer = Pick<ConsentFacts, 'organization' | 'hasOthers' | 'agents' | 'projects' | 'scopes'>;
 
 /** A response other than the consent page. */
-type Detour = { readonly page: Page } | { readonly goTo: string };
+type Detour = { readonly page: HtmlPage } | { readonly goTo: string };
 
-const nothingPage = (text: string): Page => refusedPage('Can’t connect', text, 403);
+const nothingPage = (text: string): HtmlPage => refusedPage('Can’t connect', text, 403);
 
 /** Returns the organization to connect to; or a page, if the person must choose one or belongs to none. */
 async function organizationOf(
   pool: Pool,
   accountId: string,
-  asked: Asked,
+  asked: ConsentRequest,
   org: string | undefined,
 ): Promise<Pick<Offer, 'organization' | 'hasOthers'> | Detour> {
   const organizations = await inSignIn(pool, (db) => listOrganizations(db, accountId));
@@ -148,7 +148,7 @@ async function findChoices(
 
 /** Returns the submitted terms, or a message about a missing choice. */
 function termsIn(
-  form: Form,
+  form: FormFields,
   { scopes, projects }: Offer,
 ): Pick<NewConnection, 'scopes' | 'projectIds' | 'days'> | string {
   const most = scopes.find((scope) => scope === form['scope']);
@@ -169,9 +169,9 @@ function termsIn(
 async function connect(
   { pool, provider }: ConsentParts,
   request: FastifyRequest,
-  asked: Asked,
+  asked: ConsentRequest,
   made: Omit<NewConnection, 'id' | 'client' | 'resource'>,
-): Promise<Granted | Unconnected> {
+): Promise<ConsentGrant | Unconnected> {
   const { accountId, scopes, days } = made;
   const grantId = newId();
   const why = await inSignIn(pool, async (db) => {
@@ -192,9 +192,9 @@ async function connect(
 export async function consent(
   parts: ConsentParts,
   request: FastifyRequest,
-  asked: Asked,
-  form: Form,
-): Promise<Answer> {
+  asked: ConsentRequest,
+  form: FormFields,
+): Promise<ConsentResult> {
   const { pool, calls } = parts;
   const session = await personOf(parts, request);
   if ('goTo' in session) return session;
@@ -206,7 +206,7 @@ export async function consent(
   const choices = await findChoices(calls, request, organization);
   if (!('agents' in choices)) return choices;
   const offer: Offer = { ...found, ...choices, scopes: grantable(asked, organization.role) };
-  const show = (problem: string | null): Answer => {
+  const show = (problem: string | null): ConsentResult => {
     const { client, action, hidden } = asked;
     const typed = answer === 'connect' ? form : {};
     return { page: consentPage({ ...offer, client, action, hidden, typed, problem }) };
@@ -236,8 +236,8 @@ export async function consent(
 
 async function saveGrant(
   provider: Provider,
-  { clientId, resource }: Asked,
-  { accountId, grantId, scope }: Granted,
+  { clientId, resource }: ConsentRequest,
+  { accountId, grantId, scope }: ConsentGrant,
   days: number,
 ): Promise<void> {
   const grant = new provider.Grant({ accountId, clientId });

@@ -11,7 +11,7 @@ import { type AskingDevice, deviceDonePage, devicePage } from '../pages/devices.
 import { sendPage } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
 import { hostOf } from './clients.ts';
-import { type Asked, consent, type ConsentParts, personOf } from './consent.ts';
+import { type ConsentRequest, consent, type ConsentParts, personOf } from './consent.ts';
 import { answerDevice, findDevice } from './devices.ts';
 import { addResourceMetadata } from './metadata.ts';
 import { type OwnCalls } from './own-calls.ts';
@@ -128,7 +128,10 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
    * Returns the authorization request of this browser's flow. Returns undefined if the browser has no flow,
    * or the URL names a different flow.
    */
-  async function askedIn({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Asked | undefined> {
+  async function askedIn(
+    { raw, params }: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<ConsentRequest | undefined> {
     const { uid } = params as { uid: string };
     try {
       // Fails unless this browser started the flow.
@@ -187,7 +190,7 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
   const { api } = resourcesOf(config.baseUrl);
   const unknown = 'This code is wrong or has expired. Check it, or get a new one from the program.';
 
-  async function askedBy(typed: string): Promise<(Asked & { readonly code: string }) | undefined> {
+  async function askedBy(typed: string): Promise<(ConsentRequest & { readonly code: string }) | undefined> {
     const code = readCode(typed);
     const device = code === undefined ? undefined : await inSignIn(pool, (db) => findDevice(db, code));
     const client = device && (await provider.Client.find(device.clientId));

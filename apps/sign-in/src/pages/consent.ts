@@ -3,7 +3,7 @@ import { type OwnOrganization } from '../data/accounts.ts';
 import { type Html, html } from '@muster/http';
 import { type OwnAgent, type OwnProject } from '../oauth/own-calls.ts';
 import { type AskingDevice, deviceOriginPart } from './devices.ts';
-import { type Page } from './layout.ts';
+import { type HtmlPage } from './layout.ts';
 
 /** Possible lifetimes of a connection in days. */
 export const connectionDays = [1, 7, 30, 90] as const;
@@ -102,7 +102,7 @@ function projectsPart({ projects, typed }: ConsentFacts): Html {
   </fieldset>`;
 }
 
-export function consentPage(facts: ConsentFacts): Page {
+export function consentPage(facts: ConsentFacts): HtmlPage {
   const { client, organization, agents, scopes, typed, problem } = facts;
   const agent = typed['agent'] ?? agents[0]?.id ?? 'new';
   // A code may come from an attacker, so a device defaults to the narrowest scope.
@@ -162,7 +162,7 @@ export const organizationPage = (
   client: AskingClient,
   { action, hidden }: Pick<ConsentFacts, 'action' | 'hidden'>,
   organizations: readonly OwnOrganization[],
-): Page => ({
+): HtmlPage => ({
   title: `Connect ${client.name}`,
   body: html`<section>
     <h1>Connect ${client.name}</h1>
@@ -185,7 +185,7 @@ export const organizationPage = (
 });
 
 /** Renders the page that leads back to the client, with a link in case the browser does not redirect. */
-export const goBackPage = (client: AskingClient, to: string, isConnected: boolean): Page => ({
+export const goBackPage = (client: AskingClient, to: string, isConnected: boolean): HtmlPage => ({
   title: isConnected ? `${client.name} is connected` : 'Not connected',
   body: html`<section>
     <h1>${isConnected ? `${client.name} is connected` : 'Not connected'}</h1>

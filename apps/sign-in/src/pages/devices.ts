@@ -1,6 +1,6 @@
 /** Pages on which a person types the code of a device. */
 import { type Html, html } from '@muster/http';
-import { type Page } from './layout.ts';
+import { type HtmlPage } from './layout.ts';
 
 /** A device that waits for its code to be approved. */
 export interface AskingDevice {
@@ -26,7 +26,7 @@ export const deviceOriginPart = ({ code, ip, userAgent }: AskingDevice): Html =>
   </p>
 `;
 
-export const devicePage = (code: string, problem: string | null): Page => ({
+export const devicePage = (code: string, problem: string | null): HtmlPage => ({
   title: 'Connect a device',
   status: problem === null ? 200 : 422,
   body: html`<section>
@@ -55,7 +55,7 @@ export const devicePage = (code: string, problem: string | null): Page => ({
   </section>`,
 });
 
-export const deviceDonePage = (clientName: string, isConnected: boolean): Page => ({
+export const deviceDonePage = (clientName: string, isConnected: boolean): HtmlPage => ({
   title: isConnected ? `${clientName} is connected` : 'Not connected',
   body: html`<section>
     <h1>${isConnected ? `${clientName} is connected` : 'Not connected'}</h1>

@@ -1,7 +1,7 @@
 /** Pages for signing in at a company's identity provider. */
 import { type AskedProof, type NamedProvider } from '../data/providers.ts';
 import { type Html, html } from '@muster/http';
-import { type Page } from './layout.ts';
+import { type HtmlPage } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { passkeyButton } from './passkeys.ts';
 import { type Ways } from './pages.ts';
@@ -20,7 +20,7 @@ const issuerForm = ({ to, email }: Going, id: string, label: string): Html =>
   </form>`;
 
 /** Renders the sign-in methods for an address with a responsible issuer. */
-export const waysPage = (going: Going, providers: readonly NamedProvider[]): Page => ({
+export const waysPage = (going: Going, providers: readonly NamedProvider[]): HtmlPage => ({
   title: 'Sign in',
   body: html`<section>
     <h1>Sign in</h1>
@@ -41,7 +41,7 @@ export const waysPage = (going: Going, providers: readonly NamedProvider[]): Pag
 });
 
 /** Renders the page that leads to an issuer; browsers continue automatically. */
-export const leadOnPage = (name: string, address: string): Page => ({
+export const leadOnPage = (name: string, address: string): HtmlPage => ({
   title: 'Continue to sign-in',
   body: html`<section>
     <h1>Continue to ${name}</h1>
@@ -50,7 +50,7 @@ export const leadOnPage = (name: string, address: string): Page => ({
   </section>`,
 });
 
-export const issuerOverPage: Page = {
+export const issuerOverPage: HtmlPage = {
   title: 'Sign-in expired',
   status: 410,
   body: html`<section>
@@ -63,7 +63,7 @@ export const issuerOverPage: Page = {
 const noAnswer =
   'You canceled the sign-in, or the answer was not valid. Try again, or sign in with a link by e-mail.';
 
-export const issuerProblemPage = (name: string, text: string = noAnswer): Page => ({
+export const issuerProblemPage = (name: string, text: string = noAnswer): HtmlPage => ({
   title: 'Sign-in failed',
   status: 403,
   body: html`<section>
@@ -74,7 +74,7 @@ export const issuerProblemPage = (name: string, text: string = noAnswer): Page =
 });
 
 /** Renders the additional proof that an organization requires. */
-export function askedProofsPage(asked: readonly AskedProof[], going: Going, { passkeys }: Ways): Page {
+export function askedProofsPage(asked: readonly AskedProof[], going: Going, { passkeys }: Ways): HtmlPage {
   const { orgName = '', requiresPasskey = false } = asked[0] ?? {};
   const named = asked.flatMap(({ providerId: id, providerName: name }) =>
     id === null || name === null ? [] : [{ id, name }],

@@ -29,7 +29,7 @@ a > .quiet { display: inline-block }
 `,
 });
 
-export interface Page {
+export interface HtmlPage {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
@@ -38,9 +38,9 @@ export interface Page {
 }
 
 /** Renders a page for a response that Fastify does not send. */
-export const renderPage = ({ title, body, script }: Page): RenderedPage => frame({ title, body, script });
+export const renderPage = ({ title, body, script }: HtmlPage): RenderedPage => frame({ title, body, script });
 
-export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
+export const sendPage = (reply: FastifyReply, page: HtmlPage): FastifyReply => {
   const { headers, body } = renderPage(page);
   return reply
     .code(page.status ?? 200)

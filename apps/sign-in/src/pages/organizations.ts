@@ -1,7 +1,7 @@
 /** The home page of a signed-in person. */
 import { type Account, type OwnInvitation, type OwnOrganization } from '../data/accounts.ts';
 import { type Html, html } from '@muster/http';
-import { type Page } from './layout.ts';
+import { type HtmlPage } from './layout.ts';
 import { problem } from './pages.ts';
 import { passkeysPath } from './passkeys.ts';
 
@@ -81,7 +81,7 @@ const beginPart = (typed: string): Html =>
     <p class="quiet">You will be its owner. It is free for up to five people.</p>
   </section>`;
 
-export const homePage = (facts: HomeFacts): Page => ({
+export const homePage = (facts: HomeFacts): HtmlPage => ({
   title: 'Your organizations',
   status: facts.problem === null ? 200 : 422,
   body: html`<section>

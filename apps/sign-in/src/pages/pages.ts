@@ -1,7 +1,7 @@
 /** Pages for signing in by a link. */
 import { linkMinutes } from '../data/links.ts';
 import { type Html, html } from '@muster/http';
-import { type Page } from './layout.ts';
+import { type HtmlPage } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { passkeyButton } from './passkeys.ts';
 
@@ -28,7 +28,7 @@ export interface SignInFacts {
 export const signInPage = (
   { demo, passkeys }: Ways,
   { to, problem: why, email = '', note }: SignInFacts,
-): Page => ({
+): HtmlPage => ({
   title: 'Sign in',
   status: why === undefined ? 200 : 422,
   ...(passkeys && { script: passkeyScript }),
@@ -66,7 +66,7 @@ export const signInPage = (
     }`,
 });
 
-export const mailPage = (why: string | null): Page => ({
+export const mailPage = (why: string | null): HtmlPage => ({
   title: 'Check your e-mail',
   status: why === null ? 200 : 422,
   body: html`<section>
@@ -97,7 +97,7 @@ export const mailPage = (why: string | null): Page => ({
   </section>`,
 });
 
-export const linkPage = (token: string): Page => ({
+export const linkPage = (token: string): HtmlPage => ({
   title: 'Sign in',
   body: html`<section>
     <h1>Finish signing in</h1>
@@ -108,7 +108,7 @@ export const linkPage = (token: string): Page => ({
   </section>`,
 });
 
-export const elsewherePage: Page = {
+export const elsewherePage: HtmlPage = {
   title: 'Open the link in the other browser',
   status: 403,
   body: html`<section>
@@ -119,7 +119,7 @@ export const elsewherePage: Page = {
   </section>`,
 };
 
-export const overPage: Page = {
+export const overPage: HtmlPage = {
   title: 'Link expired',
   status: 410,
   body: html`<section>
@@ -129,7 +129,7 @@ export const overPage: Page = {
   </section>`,
 };
 
-export const refusedPage = (title: string, text: string, status: number): Page => ({
+export const refusedPage = (title: string, text: string, status: number): HtmlPage => ({
   title,
   status,
   body: html`<section>

@@ -1,8 +1,8 @@
 /** Passkey pages: the sign-in button, and the page on which a person creates and removes passkeys. */
 import { type Account } from '../data/accounts.ts';
-import { type Passkey } from '../data/passkeys.ts';
+import { type AccountPasskey } from '../data/passkeys.ts';
 import { type Html, html } from '@muster/http';
-import { type Page } from './layout.ts';
+import { type HtmlPage } from './layout.ts';
 import { passkeyScript } from './passkey-script.ts';
 
 export const passkeysPath = '/sign-in/passkeys';
@@ -17,7 +17,7 @@ export const passkeyButton = (to: string): Html =>
 
 const day = (time: string): string => time.slice(0, 10);
 
-const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: Passkey, mayChange: boolean): Html =>
+const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: AccountPasskey, mayChange: boolean): Html =>
   html`<li>
     <div>
       ${name}<br />
@@ -56,9 +56,9 @@ export interface PasskeysState {
 
 export const passkeysPage = (
   account: Account,
-  passkeys: readonly Passkey[],
+  passkeys: readonly AccountPasskey[],
   { mayChange, problem }: PasskeysState,
-): Page => ({
+): HtmlPage => ({
   title: 'Your passkeys',
   ...(problem !== null && { status: 422 }),
   script: passkeyScript,

@@ -1,5 +1,5 @@
 import { type DB, type Db, newId, of, organization, type Query, sql } from '@muster/driver';
-import { type Period, rollForward } from '@muster/organizations';
+import { type TimeRange, rollForward } from '@muster/organizations';
 import { type Actor, type Proration, type Subject, subjectOf, type Subscription } from '@muster/registry';
 import { type Selectable } from 'kysely';
 
@@ -12,10 +12,10 @@ export const getSubscription = (db: Db): Promise<SubscriptionRow> =>
   );
 
 /** Returns the billing period that contains `at`. */
-export const periodOf = (row: SubscriptionRow, at: string): Period =>
+export const periodOf = (row: SubscriptionRow, at: string): TimeRange =>
   rollForward({ start: row.current_period_start, end: row.current_period_end }, row.created_at, at);
 
-export const toSubscription = (row: SubscriptionRow, period: Period): Subscription => ({
+export const toSubscription = (row: SubscriptionRow, period: TimeRange): Subscription => ({
   id: row.org_id,
   plan: row.plan,
   status: row.status,

@@ -2,7 +2,7 @@
  * Calculates the price of seats, and of changing their number within a period. All amounts are integers in
  * minor currency units.
  */
-import { type Period } from '@muster/organizations';
+import { type TimeRange } from '@muster/organizations';
 import { type Proration } from '@muster/registry';
 import { type SeatPrice } from './prices.ts';
 
@@ -39,7 +39,7 @@ const beginningOfDay = (time: string): number => Math.floor(Date.parse(time) / d
 export function prorate(
   { currency, tiers }: SeatPrice,
   { from, to }: { readonly from: number; readonly to: number },
-  period: Period,
+  period: TimeRange,
   at: string,
 ): Proration {
   const start = beginningOfDay(period.start);

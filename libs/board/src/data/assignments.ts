@@ -19,7 +19,7 @@ import { type Assignment, type Subject, targetTypes } from '@muster/registry';
 import { type Caller, atWorkFor } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
-import { type Target } from './targets.ts';
+import { type CommentTarget } from './targets.ts';
 
 type AssignmentRow = Omit<Selectable<DB['assignments']>, 'org_id'>;
 type AssigneesRow = AssignmentRow & {
@@ -72,7 +72,7 @@ const toListed = (row: ListedRow): Assignment => ({
 
 /** Returns the API record of a locked target's assignment. */
 export const toAssignment = (
-  targetType: Target['targetType'],
+  targetType: CommentTarget['targetType'],
   { id, key, title, projectId }: Subject,
   state: AssignmentState,
 ): Assignment => {
@@ -81,7 +81,7 @@ export const toAssignment = (
 };
 
 /** Locks the target's assignment if it has one. The caller locks the target first. */
-export async function lockAssignment(db: Db, target: Target): Promise<AssignmentState> {
+export async function lockAssignment(db: Db, target: CommentTarget): Promise<AssignmentState> {
   const row = await db.find(
     sql<AssigneesRow>`select ${columns} from assignments a ${withAssignees}
        where ${of('a')} and a.target_type = ${target.targetType}
@@ -99,7 +99,7 @@ export const setAssignment = (assignment: Assignment): Query<unknown> =>
        set member_id = excluded.member_id, agent_id = excluded.agent_id,
          assigned_by = excluded.assigned_by, updated_at = excluded.updated_at`;
 
-export const deleteAssignment = ({ targetType, targetId }: Target): Query<unknown> =>
+export const deleteAssignment = ({ targetType, targetId }: CommentTarget): Query<unknown> =>
   sql`delete from assignments where ${of()} and target_type = ${targetType} and target_id = ${targetId}`;
 
 const Cursor = z.tuple([z.enum(targetTypes), CursorId]);

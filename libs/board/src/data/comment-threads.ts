@@ -13,14 +13,14 @@ import {
 } from '@muster/driver';
 import { mostRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { z } from 'zod';
-import { type CommentRow, comments, type Reaction, toComment } from './comments.ts';
+import { type CommentRow, comments, type CommentReaction, toComment } from './comments.ts';
 import { reactionColumns } from './reactions.ts';
 
 type Threads = ResultOf<Registry['comments']['list']>;
 type Replies = ResultOf<Registry['comments']['replies']>;
 
 interface ReactedRow extends CommentRow {
-  readonly reactions: Reaction[] | null;
+  readonly reactions: CommentReaction[] | null;
 }
 interface ThreadRow extends ReactedRow {
   /** True if more replies follow this one; null for a root. */

@@ -23,12 +23,12 @@ export const comments = record('comments', 'c', {
   deleted_at: { initial: null },
 });
 export type CommentRow = RowOf<typeof comments>;
-export type Reaction = Comment['reactions'][number];
+export type CommentReaction = Comment['reactions'][number];
 
 /** A comment with the columns of its story that events need. */
 export type CommentInStory = CommentRow & Pick<StoryRow, 'project_id' | 'project_key' | 'number' | 'title'>;
 
-export const toComment = (row: CommentRow, reactions: Reaction[]): Comment => ({
+export const toComment = (row: CommentRow, reactions: CommentReaction[]): Comment => ({
   ...comments.shown(row),
   reactions,
 });

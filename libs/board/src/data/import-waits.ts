@@ -1,6 +1,6 @@
 /** The dependencies between stories of an import. */
 import { type Db, of, organization, type Query, sql } from '@muster/driver';
-import { type Wait } from '../rules/import-merge.ts';
+import { type StoryDependency } from '../rules/import-merge.ts';
 import { type ImportRow } from './imports.ts';
 
 export interface WantedWait {
@@ -30,14 +30,14 @@ export const findWanted = (db: Db, row: ImportRow): Promise<WantedWait[]> =>
   );
 
 /** Reads all dependencies in a project. */
-export const findWaits = (db: Db, projectId: string): Promise<Wait[]> =>
+export const findWaits = (db: Db, projectId: string): Promise<StoryDependency[]> =>
   db.all(
-    sql<Wait>`select b.story_id as "storyId", b.blocker_id as "blockerId" from story_blockers b
+    sql<StoryDependency>`select b.story_id as "storyId", b.blocker_id as "blockerId" from story_blockers b
        join stories s on s.org_id = b.org_id and s.id = b.story_id
        where ${of('b')} and s.project_id = ${projectId}`,
   );
 
-export const insertWaits = (projectId: string, waits: readonly Wait[]): Query<unknown> =>
+export const insertWaits = (projectId: string, waits: readonly StoryDependency[]): Query<unknown> =>
   sql`insert into story_blockers (org_id, project_id, story_id, blocker_id)
      select ${organization}, ${projectId}::uuid, w.story_id, w.blocker_id
      from unnest(${waits.map(({ storyId }) => storyId)}::uuid[], ${waits.map(({ blockerId }) => blockerId)}::uuid[]) w (story_id, blocker_id)

@@ -3,7 +3,7 @@ import { type Db, of, type Part, sql } from '@muster/driver';
 import { type ApiError, nothingAt } from '@muster/runtime';
 
 /** A member, or an agent with its member. */
-export interface Participant {
+export interface MemberOrAgent {
   readonly id: string;
   readonly name: string;
   /** The handle of the member. */
@@ -20,23 +20,23 @@ const member = (memberId: string): Part =>
      where ${of('p')} and p.id = app.project_id()`;
 
 /** Finds an active member, and checks if it can see the project of this call. */
-export const findMember = (db: Db, memberId: string): Promise<Participant | undefined> =>
-  db.find(sql<Participant>`${member(memberId)}`);
+export const findMember = (db: Db, memberId: string): Promise<MemberOrAgent | undefined> =>
+  db.find(sql<MemberOrAgent>`${member(memberId)}`);
 
 /**
  * Finds a member as `findMember` does, and locks it against a concurrent removal. Lock order: members before
  * the rows that name them.
  */
-export const lockMember = (db: Db, memberId: string): Promise<Participant | undefined> =>
-  db.find(sql<Participant>`${member(memberId)} for share of m`);
+export const lockMember = (db: Db, memberId: string): Promise<MemberOrAgent | undefined> =>
+  db.find(sql<MemberOrAgent>`${member(memberId)} for share of m`);
 
 /**
  * Finds and locks an agent that is not retired and whose member is active. The member's role decides what the
  * agent can see.
  */
-export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefined> =>
+export const lockAgent = (db: Db, agentId: string): Promise<MemberOrAgent | undefined> =>
   db.find(
-    sql<Participant>`select a.id, a.name, ${columns}
+    sql<MemberOrAgent>`select a.id, a.name, ${columns}
        from projects p join agents a on a.org_id = p.org_id and a.id = ${agentId}
        join members m on m.org_id = a.org_id and m.id = a.member_id and m.status = 'active'
        where ${of('p')} and p.id = app.project_id() and a.retired_at is null for share of m, a`,
@@ -47,10 +47,10 @@ export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefi
  * otherwise.
  */
 export function requireParticipant(
-  found: Participant | undefined,
+  found: MemberOrAgent | undefined,
   refuse: (reason: 'no_role_in_project') => ApiError,
   path: string,
-): Participant {
+): MemberOrAgent {
   if (found === undefined) throw nothingAt(path);
   if (!found.sees_project) throw refuse('no_role_in_project');
   return found;

@@ -26,7 +26,7 @@ import {
 } from '@muster/registry';
 import { z } from 'zod';
 
-export interface GivenRole {
+export interface ProjectMemberRole {
   readonly role: ProjectRole;
   readonly created_at: string;
 }
@@ -44,9 +44,13 @@ export function lockActiveMember(
 }
 
 /** Finds the role given to a member in a project. */
-export function findGivenRole(db: Db, projectId: Id, memberId: string): Promise<GivenRole | undefined> {
+export function findGivenRole(
+  db: Db,
+  projectId: Id,
+  memberId: string,
+): Promise<ProjectMemberRole | undefined> {
   return db.find(
-    sql<GivenRole>`select pm.role, pm.created_at from project_members pm
+    sql<ProjectMemberRole>`select pm.role, pm.created_at from project_members pm
        where ${of('pm')} and pm.project_id = ${projectId} and pm.member_id = ${memberId}::uuid`,
   );
 }
@@ -55,7 +59,7 @@ export function findGivenRole(db: Db, projectId: Id, memberId: string): Promise<
 export const setGivenRole = (
   projectId: string,
   memberId: string,
-  { role, created_at }: GivenRole,
+  { role, created_at }: ProjectMemberRole,
 ): Query<unknown> =>
   sql`insert into project_members (org_id, project_id, member_id, role, created_at) values (${organization}, ${projectId}, ${memberId}, ${role}, ${created_at}) on conflict (org_id, project_id, member_id) do update set role = excluded.role`;
 

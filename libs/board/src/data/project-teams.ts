@@ -15,7 +15,7 @@ import {
 import { type ParamsOf, type ProjectRole, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
-import { type GivenRole } from './project-members.ts';
+import { type ProjectMemberRole } from './project-members.ts';
 
 /** Reads a team, and locks it against deletion until this transaction ends. */
 export function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
@@ -27,9 +27,9 @@ export function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
 }
 
 /** Finds the role given to a team in a project. */
-export function findTeamRole(db: Db, projectId: Id, teamId: string): Promise<GivenRole | undefined> {
+export function findTeamRole(db: Db, projectId: Id, teamId: string): Promise<ProjectMemberRole | undefined> {
   return db.find(
-    sql<GivenRole>`select pt.role, pt.created_at from project_teams pt
+    sql<ProjectMemberRole>`select pt.role, pt.created_at from project_teams pt
        where ${of('pt')} and pt.project_id = ${projectId} and pt.team_id = ${teamId}::uuid`,
   );
 }
@@ -38,7 +38,7 @@ export function findTeamRole(db: Db, projectId: Id, teamId: string): Promise<Giv
 export const setTeamRole = (
   projectId: string,
   teamId: string,
-  { role, created_at }: GivenRole,
+  { role, created_at }: ProjectMemberRole,
 ): Query<unknown> =>
   sql`insert into project_teams (org_id, project_id, team_id, role, created_at) values (${organization}, ${projectId}, ${teamId}, ${role}, ${created_at}) on conflict (org_id, project_id, team_id) do update set role = excluded.role`;
 

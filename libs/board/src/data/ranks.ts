@@ -21,7 +21,7 @@ export type LockedColumn = Pick<
 /**
  * The destination of a move. If no field is set, the destination is the end of the story's current column.
  */
-export interface Destination {
+export interface MoveDestination {
   readonly columnId?: string | undefined;
   /** The first column of this status is the destination if no column is given. */
   readonly status?: StoryStatus | undefined;
@@ -29,7 +29,7 @@ export interface Destination {
 }
 
 /** A place in a column between the ranks of two neighbors; null if there is no neighbor on that side. */
-export interface Place {
+export interface RankPosition {
   /**
    * The ID of the destination column. Null if the column or the anchor does not exist, or if the anchor is in
    * no column.
@@ -85,7 +85,7 @@ export async function lockEnd(
 export interface Move {
   readonly story: StoryRow;
   readonly columns: readonly LockedColumn[];
-  readonly place: Place;
+  readonly place: RankPosition;
   /**
    * The reviews, read only for a possible move to done. They are read after the story was locked, as calls
    * that change them also lock it.
@@ -101,7 +101,7 @@ export interface Move {
  * story or its anchor, or changed the board, during the wait. The story's column is then not among the locked
  * ones, and locking it now would break the lock order.
  */
-export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise<Move | undefined> {
+export async function tryLockMove(db: Db, storyId: Id, to: MoveDestination): Promise<Move | undefined> {
   const isCounted = to.status === 'canceled' ? sql.part`true` : sql.part`s.status = 'canceled'`;
   const [held, columns, story, place, reviews, unfinished] = await Promise.all([
     db.find(lockCounters(storyId, isCounted)),
@@ -122,7 +122,7 @@ export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise
  * Repeats `tryLockMove` until it succeeds. Each attempt first rolls back to a savepoint and so releases its
  * locks, because further locks would break the lock order.
  */
-export async function lockMove(db: Db, storyId: Id, to: Destination): Promise<Move> {
+export async function lockMove(db: Db, storyId: Id, to: MoveDestination): Promise<Move> {
   for (let tries = 0; ; tries += 1) {
     const [, move] = await Promise.all([
       db.find(tries === 0 ? sql`savepoint move` : sql`rollback to savepoint move`),
@@ -133,11 +133,11 @@ export async function lockMove(db: Db, storyId: Id, to: Destination): Promise<Mo
 }
 
 /** Reports whether the move may end in done. */
-const mayFinish = ({ status, columnId, anchor }: Destination): boolean =>
+const mayFinish = ({ status, columnId, anchor }: MoveDestination): boolean =>
   status === undefined ? columnId !== undefined || anchor !== undefined : status === 'done';
 
 /** Locks the column that the story leaves and those that it may enter. */
-function columnsLockOf(storyId: Id, to: Destination) {
+function columnsLockOf(storyId: Id, to: MoveDestination) {
   const moved = storyColumn(storyId);
   const among = [sql.part`(select m.column_id from moved m)`];
   if (to.columnId !== undefined) among.push(sql.part`${to.columnId}::uuid`);
@@ -158,17 +158,17 @@ const storyColumn = (storyId: Id): Part =>
   sql.part`select m.id, m.project_id, m.column_id, m.spec_version from stories m where ${of('m')} and m.id = ${storyId}`;
 
 /** Returns SQL for the place after all other stories of the column. */
-function endPlace(storyId: Id, to: Destination) {
+function endPlace(storyId: Id, to: MoveDestination) {
   let column = sql.part`m.column_id`;
   if (to.columnId !== undefined) column = sql.part`${to.columnId}::uuid`;
   else if (to.status !== undefined) column = firstColumn(sql.part`m.project_id`, to.status);
-  return sql<Place>`select t.column_id, ${nearest(sql.part`t.project_id`, sql.part`t.column_id`, sql.part`n.id <> t.id`, 'desc')} as lower,
+  return sql<RankPosition>`select t.column_id, ${nearest(sql.part`t.project_id`, sql.part`t.column_id`, sql.part`n.id <> t.id`, 'desc')} as lower,
        null as upper, null as anchor_id, ${hasSpec(sql.part`t`)} as has_spec
      from (select m.id, m.project_id, m.spec_version, ${column} as column_id from (${storyColumn(storyId)}) m) t`;
 }
 
 /** Returns SQL for the place right before or after another story of the same project. */
-function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) {
+function anchoredPlace(storyId: Id, anchor: NonNullable<MoveDestination['anchor']>) {
   const isBefore = anchor.side === 'before';
   const next = nearest(
     sql.part`a.project_id`,
@@ -178,7 +178,7 @@ function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) 
   );
   const own = sql.part`a.rank`;
   const [lower, upper] = isBefore ? [next, own] : [own, next];
-  return sql<Place>`select a.column_id, ${lower} as lower, ${upper} as upper, a.id as anchor_id,
+  return sql<RankPosition>`select a.column_id, ${lower} as lower, ${upper} as upper, a.id as anchor_id,
        ${hasSpec(sql.part`m`)} as has_spec
      from (${storyColumn(storyId)}) m
      join stories a on ${of('a')} and a.project_id = m.project_id and a.id = ${storyIdOf(anchor.ref)}`;
@@ -188,7 +188,12 @@ function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) 
  * Returns a rank for the story at a place of a locked column. If the rank would be too long, the whole column
  * gets new ranks.
  */
-export async function rankAt(db: Db, story: StoryRow, columnId: string, place: Place): Promise<string> {
+export async function rankAt(
+  db: Db,
+  story: StoryRow,
+  columnId: string,
+  place: RankPosition,
+): Promise<string> {
   const rank = rankBetween(place.lower, place.upper);
   if (rank.length <= longestRank) return rank;
   const column = await db.all(

@@ -1,15 +1,15 @@
 /** Reactions to comments: one per member and emoji, made by the member or by an agent of the member. */
 import { type Db, of, organization, type Part, type Query, sql } from '@muster/driver';
-import { type Reaction } from './comments.ts';
+import { type CommentReaction } from './comments.ts';
 
 /** Returns SQL for the reactions `x` as the viewer sees them. `viewer` is an SQL expression. */
 export const reactionColumns = (viewer: Part): Part =>
   sql.part`x.emoji, count(*)::int as count, bool_or(x.member_id = ${viewer}) as mine`;
 
 /** Lists the reactions to a comment, ordered by emoji. */
-export const listReactions = (db: Db, memberId: string, commentId: string): Promise<Reaction[]> =>
+export const listReactions = (db: Db, memberId: string, commentId: string): Promise<CommentReaction[]> =>
   db.all(
-    sql<Reaction>`select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
+    sql<CommentReaction>`select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
        where ${of('x')} and x.comment_id = ${commentId} group by x.emoji order by x.emoji`,
   );
 

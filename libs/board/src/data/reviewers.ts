@@ -17,7 +17,7 @@ import {
 import { noCode, type Reviewer, type Verdict } from '@muster/registry';
 import { type Caller, atWorkFor } from '@muster/runtime';
 import { z } from 'zod';
-import { type Giver, isStale, type Review, type Reviewable, type Who } from '../rules/reviews.ts';
+import { type Giver, isStale, type Review, type Reviewable, type ReviewerId } from '../rules/reviews.ts';
 import { keyOf, type StoryRow } from './stories.ts';
 
 /** The maximum number of reviewers of a story. It bounds the cost of counting verdicts. */
@@ -126,11 +126,11 @@ const withNames = sql.part`left join members m on ${of('m')} and m.id = r.member
   join members o on ${of('o')} and o.id = case when g.member_id is null then m.id else g.member_id end`;
 
 /** Returns the condition that a row belongs to this reviewer. */
-const isOf = ({ memberId, agentId }: Who): Part =>
+const isOf = ({ memberId, agentId }: ReviewerId): Part =>
   agentId === null ? sql.part`r.member_id = ${memberId}::uuid` : sql.part`r.agent_id = ${agentId}::uuid`;
 
 /** Locks a reviewer's review of a story, if there is one. The caller locks the story first. */
-export async function lockReview(db: Db, storyId: Id, who: Who): Promise<ReviewRow | undefined> {
+export async function lockReview(db: Db, storyId: Id, who: ReviewerId): Promise<ReviewRow | undefined> {
   return db.find(
     sql<ReviewRow>`select ${columns} from story_reviewers r ${withNames}
        where ${of('r')} and r.story_id = ${storyId} and ${isOf(who)}
@@ -142,7 +142,7 @@ export async function lockReview(db: Db, storyId: Id, who: Who): Promise<ReviewR
 export async function countReviewers(
   db: Db,
   storyId: Id,
-  who: Who,
+  who: ReviewerId,
 ): Promise<{ count: number; isAmong: boolean }> {
   const { count, is_among } = await db.one(
     sql<{
@@ -195,7 +195,7 @@ export async function listReviewers(
 export async function listReviewsOf(
   db: Db,
   caller: Caller,
-  who: Who,
+  who: ReviewerId,
   { limit, cursor, verdict }: Page & { readonly verdict?: Verdict | undefined },
 ): Promise<{ items: Reviewer[]; nextCursor: string | null }> {
   const after = decodeCursor(cursor, Cursor);

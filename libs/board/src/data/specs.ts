@@ -114,7 +114,7 @@ export const specBefore = (
   found === undefined ? unwritten(storyId) : { storyId, version: found.version, content: found.content };
 
 /** The author's input for the next version. */
-export interface Draft {
+export interface SpecDraft {
   readonly content: string;
   readonly author: Actor;
   readonly note: string | null;
@@ -122,7 +122,7 @@ export interface Draft {
 }
 
 /** Returns the version after `current` with this content. */
-export function nextSpec(current: SpecBefore, draft: Draft): SpecRow {
+export function nextSpec(current: SpecBefore, draft: SpecDraft): SpecRow {
   const { linesAdded, linesRemoved } = lineChanges(current.content, draft.content);
   return {
     story_id: current.storyId,
@@ -142,5 +142,5 @@ export const setSpec = (row: SpecRow): Query<unknown> =>
   sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, note, created_at) values (${organization}, ${row.story_id}, ${row.version}, ${row.content}, ${row.content_hash}, ${row.lines_added}, ${row.lines_removed}, ${row.author}, ${row.note}, ${row.created_at})`;
 
 /** Returns version 1 of a new story's spec. The caller sets its spec_version to 1. */
-export const firstSpecRow = (storyId: string, { content, author, at }: Omit<Draft, 'note'>): SpecRow =>
+export const firstSpecRow = (storyId: string, { content, author, at }: Omit<SpecDraft, 'note'>): SpecRow =>
   nextSpec(unwritten(storyId), { content, author, note: null, at });

@@ -4,13 +4,13 @@ import { type Subject, type TargetType } from '@muster/registry';
 import { aboutEpic, epics } from './epics.ts';
 import { aboutStory, lockStory } from './stories.ts';
 
-export interface Target {
+export interface CommentTarget {
   readonly targetType: TargetType;
   readonly targetId: Id;
 }
 
 /** Locks the target against other writers until this transaction ends, and returns it as an event subject. */
-export async function lockTarget(db: Db, target: Target): Promise<Subject> {
+export async function lockTarget(db: Db, target: CommentTarget): Promise<Subject> {
   switch (target.targetType) {
     case 'story':
       return aboutStory(await lockStory(db, target.targetId));

@@ -3,7 +3,7 @@
  * needed.
  */
 import { type ContextSections, type OpenThread } from '@muster/registry';
-import { bytesOf, type Cut, cut, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
+import { bytesOf, type SectionCut, cut, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
 
 /**
  * Creates a cut. The type parameter of this wrapper ties `shrink` to its section, so that the compiler checks
@@ -12,7 +12,7 @@ import { bytesOf, type Cut, cut, withoutEnd, withoutItems, withoutTexts } from '
 const of = <Name extends keyof ContextSections>(
   section: Name,
   shrink: (value: NonNullable<ContextSections[Name]>, excess: number) => ContextSections[Name],
-): Cut<ContextSections> => cut(section, shrink);
+): SectionCut<ContextSections> => cut(section, shrink);
 
 /** Removes items from the end. An empty list is returned unchanged. */
 const shorter = <Item>(items: Item[], excess: number): Item[] =>
@@ -41,7 +41,7 @@ function withoutEndOf<Field extends string, Value extends { readonly [Key in Fie
   return text === null || text === '' ? value : { ...value, [field]: withoutEnd(text, excess) };
 }
 
-export const contextCuts: readonly Cut<ContextSections>[] = [
+export const contextCuts: readonly SectionCut<ContextSections>[] = [
   of('recentActivity', shorter),
   of('others', shorter),
   of('contracts', (contracts, excess) => withoutTexts(contracts, 'content', excess)),

@@ -7,7 +7,7 @@
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** A way to shrink one section. */
-export interface Cut<Sections> {
+export interface SectionCut<Sections> {
   readonly section: keyof Sections & string;
   /**
    * Returns the sections with the cut section smaller by `excess` bytes, or as close to that as the cut can
@@ -20,7 +20,7 @@ export interface Cut<Sections> {
 export const cut = <Sections, Name extends keyof Sections & string>(
   section: Name,
   shrink: (value: NonNullable<Sections[Name]>, excess: number) => Sections[Name],
-): Cut<Sections> => ({
+): SectionCut<Sections> => ({
   section,
   shrink: (sections, excess) => {
     const value = sections[section];
@@ -43,7 +43,7 @@ export interface Fitted<Sections> {
 export function fitBytes<Sections extends object>(
   whole: Sections,
   short: readonly (keyof Sections & string)[],
-  cuts: readonly Cut<Sections>[],
+  cuts: readonly SectionCut<Sections>[],
   maxBytes: number,
 ): Fitted<Sections> {
   let sections = whole;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addWaits, hashOf, verdictOn, type Wait } from './import-merge.ts';
+import { addWaits, hashOf, verdictOn, type StoryDependency } from './import-merge.ts';
 
 const [old, now] = [hashOf(['old']), hashOf(['now'])];
 const here = (version: number, isWorkedOn = false) => ({ version, isWorkedOn });
@@ -42,7 +42,7 @@ describe('waits', () => {
             if (![...left].some(({ storyId }) => storyId === one.blockerId)) left.delete(one);
         }
         expect([...left]).toEqual([]);
-        const isThere = ({ storyId, blockerId }: Wait): boolean =>
+        const isThere = ({ storyId, blockerId }: StoryDependency): boolean =>
           added.some((one) => one.storyId === storyId && one.blockerId === blockerId);
         for (const one of wanted) expect(isThere(one) !== circles.has(one)).toBe(true);
       }),

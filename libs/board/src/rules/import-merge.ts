@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 
 /** The state of an item noted at its last import. */
-export interface Noted {
+export interface ImportedState {
   /** The hash of the source's content at the last import; null if it is unknown. */
   readonly hash: Buffer | null;
   /** The version of the record after the last import. */
@@ -19,7 +19,7 @@ export interface Here {
   readonly isWorkedOn: boolean;
 }
 
-export type Verdict =
+export type MergeDecision =
   | { readonly kind: 'create' }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'update' }
@@ -30,11 +30,11 @@ export type Verdict =
  * local changes.
  */
 export function verdictOn(
-  noted: Noted | undefined,
+  noted: ImportedState | undefined,
   here: Here | undefined,
   hash: Buffer,
   theirs: boolean,
-): Verdict {
+): MergeDecision {
   if (noted === undefined) return { kind: 'create' };
   if (noted.hash?.equals(hash) === true) return { kind: 'unchanged' };
   if (here === undefined) return theirs ? { kind: 'create' } : { kind: 'keep', because: 'deleted' };
@@ -51,7 +51,7 @@ export const hashOf = (said: readonly unknown[]): Buffer =>
   createHash('sha256').update(JSON.stringify(said)).digest();
 
 /** A story's dependency on a blocker. */
-export interface Wait {
+export interface StoryDependency {
   readonly storyId: string;
   readonly blockerId: string;
 }
@@ -60,7 +60,7 @@ export interface Wait {
  * Returns the stories that could be part of a cycle. It repeatedly removes stories without blockers and
  * returns the rest, so the cost of a long chain is linear and not quadratic.
  */
-function circlers(waits: readonly Wait[]): ReadonlySet<string> {
+function circlers(waits: readonly StoryDependency[]): ReadonlySet<string> {
   const left = new Map<string, number>();
   const waiting = new Map<string, string[]>();
   for (const { storyId, blockerId } of waits) {
@@ -85,9 +85,9 @@ function circlers(waits: readonly Wait[]): ReadonlySet<string> {
 
 /** Adds dependencies one by one. Returns those that were added and those that would close a cycle. */
 export function addWaits(
-  there: readonly Wait[],
-  wanted: readonly Wait[],
-): { readonly added: Wait[]; readonly circles: ReadonlySet<Wait> } {
+  there: readonly StoryDependency[],
+  wanted: readonly StoryDependency[],
+): { readonly added: StoryDependency[]; readonly circles: ReadonlySet<StoryDependency> } {
   const waits = new Map<string, Set<string>>();
   const blockersOf = (storyId: string): Set<string> => {
     let blockers = waits.get(storyId);
@@ -107,8 +107,8 @@ export function addWaits(
     }
     return false;
   };
-  const added: Wait[] = [];
-  const circles = new Set<Wait>();
+  const added: StoryDependency[] = [];
+  const circles = new Set<StoryDependency>();
   for (const wait of wanted) {
     const { storyId, blockerId } = wait;
     if (blockersOf(storyId).has(blockerId)) continue;

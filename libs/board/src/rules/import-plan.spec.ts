@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { hashOf } from './import-merge.ts';
-import { type Candidate, planImport } from './import-plan.ts';
+import { type ImportCandidate, planImport } from './import-plan.ts';
 
 const [old, now] = [hashOf(['old']), hashOf(['now'])];
 const first = { column: {}, status: 'backlog' } as const;
@@ -8,11 +8,11 @@ const noted = { hash: old, version: 1 };
 const story = { id: 's', version: 1, isWorkedOn: false };
 const refused = { path: 'column', message: 'No such column.' };
 
-function candidate(changes: Partial<Candidate> = {}): Candidate {
+function candidate(changes: Partial<ImportCandidate> = {}): ImportCandidate {
   const unknown = { noted: undefined, story: undefined, place: null, refused: undefined };
   return { externalId: 'a', hash: now, ...unknown, closedGates: () => [], ...changes };
 }
-const cases: [title: string, candidates: Candidate[], planned: string[]][] = [
+const cases: [title: string, candidates: ImportCandidate[], planned: string[]][] = [
   ['a new item', [candidate()], ['create']],
   ['an item that is there already', [candidate({ noted, story })], ['update']],
   ['the same again', [candidate({ noted: { hash: now, version: 1 }, story })], ['unchanged']],

@@ -3,9 +3,9 @@
  * data.
  */
 import { type ImportResult, type StoryStatus } from '@muster/registry';
-import { type Here, type Noted, verdictOn } from './import-merge.ts';
+import { type Here, type ImportedState, verdictOn } from './import-merge.ts';
 
-export type Issue = ImportResult['issues'][number];
+export type ImportIssue = ImportResult['issues'][number];
 
 interface Place {
   readonly column: object | null;
@@ -13,24 +13,24 @@ interface Place {
 }
 
 /** An item with what is known about it. */
-export interface Candidate {
+export interface ImportCandidate {
   readonly externalId: string;
   /** The hash of the item's current content in the source. */
   readonly hash: Buffer;
-  readonly noted: Noted | undefined;
+  readonly noted: ImportedState | undefined;
   /** The stored story; undefined if the item never had one, or if it was deleted. */
   readonly story: (Here & { readonly id: string }) | undefined;
   /** Null if the item names no place, or a place that the board does not have. */
   readonly place: Place | null;
   /** The problem of an item that names a place which the board does not have. */
-  readonly refused: Issue | undefined;
+  readonly refused: ImportIssue | undefined;
   /** Returns the gates that keep the story from the status of its new place. */
   readonly closedGates: () => readonly string[];
 }
 
 export type Change =
   | { readonly kind: 'create' | 'update' | 'unchanged' }
-  | { readonly kind: 'kept' | 'refused' | 'duplicate'; readonly issue: Issue };
+  | { readonly kind: 'kept' | 'refused' | 'duplicate'; readonly issue: ImportIssue };
 
 const keptBecause = {
   changed: 'It was changed here since the last import.',
@@ -51,7 +51,7 @@ const because = <Kind extends 'kept' | 'refused' | 'duplicate'>(
  * Decides what to do with each item of a put. `theirs` lets the source win over local changes. `first` is the
  * place of a new story whose item names no place.
  */
-export function planImport<Item extends Candidate>(
+export function planImport<Item extends ImportCandidate>(
   candidates: readonly Item[],
   { theirs, first }: { readonly theirs: boolean; readonly first: Place },
 ): (readonly [Item, Change])[] {

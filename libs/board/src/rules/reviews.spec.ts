@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {
   type Authors,
   countFresh,
-  type Given,
+  type GivenVerdict,
   type Giver,
   isStale,
   type Reviewable,
@@ -26,7 +26,7 @@ const code = fc
 const now = fc.record<Reviewable>({ specVersion, code });
 const verdict = fc.constantFrom(...verdicts);
 const weighing = fc.constantFrom('approved', 'changes_requested');
-const review = fc.record<Given>({
+const review = fc.record<GivenVerdict>({
   verdict,
   isActive: fc.boolean(),
   specVersion: nullable(specVersion),
@@ -40,7 +40,7 @@ const story = (is: Partial<CodeUnderReview> = {}, version = 1): Reviewable => ({
   specVersion: version,
   code: { ...noCode, ...is },
 });
-const given = (is: Reviewable, what: Parameters<typeof reviewed>[0] = {}): Given => ({
+const given = (is: Reviewable, what: Parameters<typeof reviewed>[0] = {}): GivenVerdict => ({
   verdict: 'approved',
   isActive: true,
   ...reviewed(what, is, at).reviewed,

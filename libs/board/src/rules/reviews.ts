@@ -28,16 +28,17 @@ export interface Review extends Reviewed {
 }
 
 /** A verdict, and its giver's membership status. */
-export type Given = Review & Pick<Giver, 'isActive'>;
+export type GivenVerdict = Review & Pick<Giver, 'isActive'>;
 
 /** Reports whether a verdict no longer counts, because the spec or the code changed or its giver left. */
-export const isStale = (review: Given, now: Reviewable): boolean => reviewStates[stateOf(review, now)].stale;
+export const isStale = (review: GivenVerdict, now: Reviewable): boolean =>
+  reviewStates[stateOf(review, now)].stale;
 
-const stateOf = ({ verdict, specVersion, codeSeq, isActive }: Given, now: Reviewable) =>
+const stateOf = ({ verdict, specVersion, codeSeq, isActive }: GivenVerdict, now: Reviewable) =>
   reviewState(verdict, specVersion !== now.specVersion || codeSeq !== now.code.seq || !isActive);
 
 /** The parts of the reviewed content that a reviewer names. */
-export interface Named {
+export interface ReviewedVersion {
   readonly specVersion?: number | undefined;
   readonly headSha?: string | undefined;
   readonly diffHash?: string | undefined;
@@ -49,7 +50,7 @@ export interface Named {
  * reported yet, it becomes part of the code under review.
  */
 export function reviewed(
-  named: Named,
+  named: ReviewedVersion,
   now: Reviewable,
   at: string,
 ): { readonly reviewed: Reviewed; readonly code: CodeUnderReview } {
@@ -77,13 +78,13 @@ export function reviewed(
 }
 
 /** A member or an agent; exactly one of the two. */
-export interface Who {
+export interface ReviewerId {
   readonly memberId: string | null;
   readonly agentId: string | null;
 }
 
 /** The giver of a verdict. */
-export interface Giver extends Who {
+export interface Giver extends ReviewerId {
   /** The member who gave the verdict, or the owner of the agent that gave it. */
   readonly actingMemberId: string;
   /** True if the acting member is still active. */

@@ -4,19 +4,19 @@
  */
 import { type Db, type Id, newId, of, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget } from '@muster/registry';
-import { type HeldLease, type OpenExecution } from '../rules/acquire.ts';
+import { type LeaseWithHolder, type OpenExecution } from '../rules/acquire.ts';
 import { executionList, type ExecutionRow } from './executions.ts';
 import { heldLease, insertUnits, leaseList, type LeaseRow, readClock } from './leases.ts';
 import { isOpenSql } from '../leases/states-sql.ts';
-import { lockTarget, type Target } from './targets.ts';
+import { lockTarget, type DeliveryTarget } from './targets.ts';
 
 export interface Acquiring {
-  readonly target: Target;
+  readonly target: DeliveryTarget;
   /** The database's time after the target, its leases and its executions were locked. */
   readonly now: string;
   /** The lease on the target itself. lockForAcquire inserts the row if it is missing. */
   readonly lease: LeaseRow;
-  readonly rivals: readonly HeldLease[];
+  readonly rivals: readonly LeaseWithHolder[];
   readonly rivalRows: readonly LeaseRow[];
   /** The target's execution that is not completed. */
   readonly execution: ExecutionRow | undefined;
@@ -101,7 +101,7 @@ export const toOpenExecution = (
   row === undefined || row.state === 'completed' ? null : { state: row.state, offer: row.offer };
 
 /** Creates the first execution of a target, in its initial state. */
-export const newExecution = (target: Target, now: string): ExecutionRow => ({
+export const newExecution = (target: DeliveryTarget, now: string): ExecutionRow => ({
   id: newId(),
   project_id: target.projectId,
   target_type: target.type,

@@ -180,16 +180,16 @@ export const deleteAgent = (agentId: string): Query<unknown> =>
   sql`delete from catalog_agents where ${of()} and id = ${agentId}`;
 
 /** A reference to an agent: exactly one of slug and ID. */
-export interface AgentRef {
+export interface AgentSelector {
   readonly slug?: string | undefined;
   readonly agentId?: string | undefined;
 }
 
-const isAgent = ({ slug, agentId }: AgentRef): Part =>
+const isAgent = ({ slug, agentId }: AgentSelector): Part =>
   sql.part`${of('c')} and ${agentId === undefined ? sql.part`c.slug = ${slug}` : sql.part`c.id = ${agentId}::uuid`}`;
 
 /** Lists all versions of an agent, unordered. The list is empty if the agent does not exist. */
-export function listVersions(db: Db, ref: AgentRef): Promise<CatalogVersionRef[]> {
+export function listVersions(db: Db, ref: AgentSelector): Promise<CatalogVersionRef[]> {
   return db.all(
     sql<CatalogVersionRef>`select v.version, v.sha256, v.size, v.created_at as "createdAt"
        from catalog_agents c join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id
@@ -197,7 +197,7 @@ export function listVersions(db: Db, ref: AgentRef): Promise<CatalogVersionRef[]
   );
 }
 
-const aVersion = (ref: AgentRef, version: string | undefined): Part =>
+const aVersion = (ref: AgentSelector, version: string | undefined): Part =>
   sql.part`from catalog_agents c join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id
      and v.version = ${version === undefined ? sql.part`c.latest_version` : version}
    where ${isAgent(ref)}`;
@@ -205,7 +205,7 @@ const aVersion = (ref: AgentRef, version: string | undefined): Part =>
 /** Finds an exact version of an agent, or the newest; undefined if there is none. */
 export function findVersion(
   db: Db,
-  ref: AgentRef,
+  ref: AgentSelector,
   version: string | undefined,
 ): Promise<CatalogRow | undefined> {
   return db.find(sql<CatalogRow>`select ${columns}, v.manifest ${aVersion(ref, version)}`);
@@ -214,7 +214,7 @@ export function findVersion(
 /** Finds a version like `findVersion`, with its content instead of the manifest. */
 export function findContent(
   db: Db,
-  ref: AgentRef,
+  ref: AgentSelector,
   version: string | undefined,
 ): Promise<(CatalogRow & { readonly content: Buffer }) | undefined> {
   return db.find(

@@ -4,10 +4,10 @@ import { type Actor } from '@muster/registry';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { stepAll } from '../leases/write-step.ts';
 import { noHolder } from './leases.ts';
-import { type Target } from './targets.ts';
+import { type DeliveryTarget } from './targets.ts';
 
 /** Work that was open, with its holder, if it had one. */
-export interface EndedWork extends Pick<Target, 'type' | 'id' | 'key' | 'title' | 'projectId'> {
+export interface EndedWork extends Pick<DeliveryTarget, 'type' | 'id' | 'key' | 'title' | 'projectId'> {
   readonly executionId: string;
   readonly memberId: string | null;
   readonly agentId: string | null;

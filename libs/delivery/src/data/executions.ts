@@ -14,7 +14,7 @@ import { type Actor, type Execution, type ExecutionTarget } from '@muster/regist
 import { type Holder } from '../rules/acquire.ts';
 import { appendEvents } from '../leases/events.ts';
 import { isHeldState, shownState } from '../leases/states.ts';
-import { type ExecutionChanges, type ExecutionEvent } from '../leases/step.ts';
+import { type ExecutionChanges, type NewExecutionEvent } from '../leases/step.ts';
 import { clock, fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
 const executions = record('executions', 'e', {
@@ -74,7 +74,7 @@ export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now:
 }
 
 /** An execution with the lease of its target, and the time at which both were read. */
-export interface Found {
+export interface LeasedExecution {
   readonly execution: ExecutionRow;
   readonly lease: LeaseRow | undefined;
   readonly now: string;
@@ -85,7 +85,7 @@ export interface FoundRow extends ExecutionRow {
   readonly now: string;
 }
 
-export const found = ({ lease, now, ...execution }: FoundRow): Found => ({
+export const found = ({ lease, now, ...execution }: FoundRow): LeasedExecution => ({
   execution,
   // The lease comes as JSON, so its hashes are texts and not bytes. Readers do not need the hashes.
   lease: lease === null ? undefined : lease,
@@ -104,7 +104,7 @@ const unitOfWritten = {
 
 export const foundColumns = sql.part`${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
 
-export async function getExecution(db: Db, executionId: string): Promise<Found> {
+export async function getExecution(db: Db, executionId: string): Promise<LeasedExecution> {
   return found(
     await db.get(
       sql<FoundRow>`select ${foundColumns} from executions e where ${of('e')} and e.id = ${executionId}`,
@@ -120,7 +120,7 @@ export async function findForTarget(
   db: Db,
   targetType: ExecutionTarget,
   targetId: Id,
-): Promise<Found | undefined> {
+): Promise<LeasedExecution | undefined> {
   const row = await db.find(
     sql<FoundRow>`select ${foundColumns} from executions e
        where ${of('e')} and e.target_type = ${targetType}
@@ -144,7 +144,7 @@ const eventsOf = ({ row, events }: Pick<Written, 'row' | 'events'>): Part => {
 interface Written {
   readonly row: ExecutionRow;
   readonly columns: readonly (keyof ExecutionChanges)[];
-  readonly events: readonly ExecutionEvent[];
+  readonly events: readonly NewExecutionEvent[];
 }
 
 /**

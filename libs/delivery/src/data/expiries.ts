@@ -11,7 +11,7 @@ import { transitions } from '../leases/states.ts';
 import { isoIn, type UnitType } from './leases.ts';
 
 /** The story or group that a lease is on, or the group whose coordination it is on. */
-export interface Unit {
+export interface LeasedUnit {
   readonly unitType: UnitType;
   readonly unitId: string;
 }
@@ -36,7 +36,7 @@ interface NotedRow {
  * has locked; the next run handles them. A renewed lease is due again at its new expiry, and a marked one is
  * not found again. Epoch and state stay the same.
  */
-const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
+const note = (units: readonly LeasedUnit[], actor: Actor) => sql<NotedRow>`
   with due as materialized (
     select l.unit_type, l.unit_id, /*guard: expiry is noted in time*/l.expires_at <= now()/*end*/ as is_over
     from leases l join unnest(${units.map(({ unitType }) => unitType)}::text[],
@@ -71,7 +71,7 @@ const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   left join delivery_groups g on n.unit_type <> 'story' and ${of('g')} and g.id = n.unit_id`;
 
 /** The result of checking leases for their expiry. */
-export interface Noted {
+export interface ExpiryResult {
   /** The number of leases checked: all except those that another transaction has locked or already marked. */
   readonly seen: number;
   /** The events to emit in the same transaction. */
@@ -79,7 +79,11 @@ export interface Noted {
 }
 
 /** Records the expiry of those of the given leases that have expired and are not marked yet. */
-export async function noteExpiries(db: Db, units: readonly Unit[], actor: Actor): Promise<Noted> {
+export async function noteExpiries(
+  db: Db,
+  units: readonly LeasedUnit[],
+  actor: Actor,
+): Promise<ExpiryResult> {
   const rows = await db.all(note(units, actor));
   return { seen: rows.length, domainEvents: rows.filter(({ is_over: isOver }) => isOver).map(expiryOf) };
 }

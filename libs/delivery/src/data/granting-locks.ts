@@ -6,13 +6,13 @@ import { type Db, type Id, of, type Part, type Query, sql } from '@muster/driver
 import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
 import { storyIdOf } from '@muster/tenancy';
 import { type Holder } from '../rules/acquire.ts';
-import { type Claim } from '../rules/lock-resources.ts';
+import { type LockClaim } from '../rules/lock-resources.ts';
 import { isHeldSql } from '../leases/states-sql.ts';
 import { readClock } from './leases.ts';
 import { isLapsed, isLive, lockList, type LockRow } from './locks.ts';
 
 /** A lock of another holder, with the columns needed to compare it. */
-export interface HeldClaim extends Claim {
+export interface HeldClaim extends LockClaim {
   readonly id: string;
 }
 
@@ -44,7 +44,7 @@ export interface TiedExecution extends Tied {
   readonly leaseExpiresAt: string | null;
 }
 
-export interface Granting {
+export interface LockGrantState {
   readonly counter: Counter;
   readonly execution: TiedExecution | undefined;
   readonly story: Tied | undefined;
@@ -78,7 +78,7 @@ interface Asked {
  * names is locked, so that no lock outlives it. Work with expired locks is locked, too, because its holder
  * may be renewing these locks.
  */
-export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promise<Granting> {
+export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promise<LockGrantState> {
   const { projectId, executionId, storyRef, dryRun } = asked;
   const [, counter, , execution, story, own, others, now] = await Promise.all([
     dryRun ? undefined : db.all(insertCounter(projectId)),

@@ -19,7 +19,7 @@ interface NamedStory {
 }
 
 /** The stories that are to join, and their project and group. */
-export interface Place {
+export interface JoiningStories {
   readonly refs: readonly string[];
   /** The project's ID. */
   readonly project: Part;
@@ -32,7 +32,7 @@ export interface Place {
  * before or after this change. Then reads the named stories in the given order. Stories outside of the
  * project are missing from the result.
  */
-export async function lockStories(db: Db, place: Place): Promise<NamedStory[]> {
+export async function lockStories(db: Db, place: JoiningStories): Promise<NamedStory[]> {
   const { refs, project, groupId } = place;
   const members =
     groupId === null
@@ -76,7 +76,7 @@ interface Context {
  */
 export async function requireJoinable(
   context: Context,
-  { refs, groupId }: Place,
+  { refs, groupId }: JoiningStories,
   projectId: string,
   found: readonly NamedStory[],
 ): Promise<string[]> {

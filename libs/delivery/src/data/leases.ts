@@ -6,7 +6,7 @@ import { type DB, type Db, of, organization, type Part, type Query, sql } from '
 import { type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
-import { type HeldLease } from '../rules/acquire.ts';
+import { type LeaseWithHolder } from '../rules/acquire.ts';
 import { hashLeaseToken, type LeaseClaim, newLeaseToken } from '../rules/lease-tokens.ts';
 
 const leaseColumns = [
@@ -29,7 +29,7 @@ export type LeaseRow = Pick<Selectable<DB['leases']>, (typeof leaseColumns)[numb
 export type UnitType = LeaseRow['unit_type'];
 
 /** A lease with state `held`. */
-export interface HeldRow extends HeldLease {
+export interface HeldRow extends LeaseWithHolder {
   readonly row: LeaseRow;
   readonly ttlSeconds: number;
 }
@@ -124,7 +124,7 @@ export function newGrant(
   lease: LeaseRow,
   caller: Caller,
   { extends: goesOn, runId, ttlSeconds, now }: Granting,
-): { readonly grant: Grant; readonly leaseToken: string } {
+): { readonly grant: LeaseGrant; readonly leaseToken: string } {
   const newEpoch = goesOn ? lease.epoch : lease.epoch + 1;
   const leaseToken = newLeaseToken(newEpoch);
   return {
@@ -164,7 +164,7 @@ export async function reissueLeaseToken(
   return leaseToken;
 }
 
-export interface Grant {
+export interface LeaseGrant {
   readonly unitType: UnitType;
   readonly unitId: string;
   readonly caller: Caller;
@@ -182,14 +182,14 @@ export interface Grant {
  * Returns the statement that grants or extends a locked lease. The WHERE clause contains the epoch that was
  * read, so the statement has no effect on a newer grant.
  */
-export const grantLease = (grant: Grant): Query<unknown> =>
+export const grantLease = (grant: LeaseGrant): Query<unknown> =>
   sql`update leases set state = 'held', /*guard: epoch and token of a grant*/epoch = ${grant.newEpoch}, token_hash = ${grant.tokenHash}/*end*/, holder = ${grant.caller.actor}, member_id = ${grant.caller.memberId}, agent_id = ${grant.caller.agentId},
        run_id = ${grant.runId}, ttl_seconds = ${grant.ttlSeconds}, expires_at = /*guard: the time of a grant*/${later(grant.now, grant.ttlSeconds)}/*end*/,
        granted_at = case when epoch = ${grant.newEpoch} then granted_at else ${grant.now}::timestamptz end, expiry_noted = false
      where ${of()} and unit_type = ${grant.unitType} and unit_id = ${grant.unitId} and epoch = ${grant.foundEpoch}`;
 
 /** Returns the row of the lease after a grant. */
-export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
+export const grantedRow = (row: LeaseRow, grant: LeaseGrant): LeaseRow => ({
   ...row,
   state: 'held',
   epoch: grant.newEpoch,

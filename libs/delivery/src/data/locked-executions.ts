@@ -3,7 +3,7 @@ import { type Db, of, type Part, type Query, sql } from '@muster/driver';
 import { notFound } from '@muster/runtime';
 import { executionList, type ExecutionRow } from './executions.ts';
 import { clock, leaseList, type LeaseRow } from './leases.ts';
-import { type Target, targetOfExecution } from './targets.ts';
+import { type DeliveryTarget, targetOfExecution } from './targets.ts';
 
 export interface LockedRows {
   readonly execution: ExecutionRow;
@@ -14,7 +14,7 @@ export interface LockedRows {
 }
 
 export interface LockedExecution extends LockedRows {
-  readonly target: Target;
+  readonly target: DeliveryTarget;
 }
 
 /** Returns a subquery that locks the row. The columns selected outside of it are evaluated after the lock. */

@@ -3,7 +3,7 @@ import { type Db, type Id, of, type Part, sql } from '@muster/driver';
 import { type ExecutionTarget, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 
-export interface Target {
+export interface DeliveryTarget {
   readonly type: ExecutionTarget;
   readonly id: string;
   readonly projectId: string;
@@ -29,19 +29,24 @@ const lockOf = {
   delivery_group: sql.part`for update of s`,
 };
 
-async function readTarget(db: Db, type: ExecutionTarget, id: Id, lock: keyof typeof lockOf): Promise<Target> {
+async function readTarget(
+  db: Db,
+  type: ExecutionTarget,
+  id: Id,
+  lock: keyof typeof lockOf,
+): Promise<DeliveryTarget> {
   const row = await db.get(
-    sql<Omit<Target, 'type'>>`${type === 'story' ? storySql : groupSql}
+    sql<Omit<DeliveryTarget, 'type'>>`${type === 'story' ? storySql : groupSql}
        where ${of('s')} and s.id = ${id} ${lockOf[lock]}`,
   );
   return { type, ...row };
 }
 
-export const getTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<Target> =>
+export const getTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<DeliveryTarget> =>
   readTarget(db, type, id, 'none');
 
 /** Keeps a story from being moved, and a group from being changed, until this transaction ends. */
-export const lockTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<Target> =>
+export const lockTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<DeliveryTarget> =>
   readTarget(db, type, id, type);
 
 /** SQL for the target of execution `e`: its JSON, and the tables that have to be joined for it. */
@@ -56,10 +61,10 @@ export const targetOfExecution = {
 } as const;
 
 /** Reads the target of an execution. */
-export async function getTargetOf(db: Db, executionId: string): Promise<Target> {
+export async function getTargetOf(db: Db, executionId: string): Promise<DeliveryTarget> {
   const row = await db.find(
     sql<{
-      target: Target;
+      target: DeliveryTarget;
     }>`select ${targetOfExecution.json} as target from executions e ${targetOfExecution.tables}
        where ${of('e')} and e.id = ${executionId}`,
   );
@@ -73,7 +78,7 @@ const over: Readonly<Record<ExecutionTarget, readonly string[]>> = {
   delivery_group: ['landed', 'abandoned'],
 };
 
-export const isOver = ({ type, status }: Target): boolean => over[type].includes(status);
+export const isOver = ({ type, status }: DeliveryTarget): boolean => over[type].includes(status);
 
 /** Returns the target as the subject of an execution's event. */
 export const aboutTarget = ({
@@ -82,7 +87,7 @@ export const aboutTarget = ({
   key,
   title,
   projectId,
-}: Pick<Target, 'type' | 'id' | 'key' | 'title' | 'projectId'>): Subject => ({
+}: Pick<DeliveryTarget, 'type' | 'id' | 'key' | 'title' | 'projectId'>): Subject => ({
   type,
   id,
   key,

@@ -10,7 +10,7 @@ import {
 } from './states.ts';
 
 /** An event of an execution's stream. */
-export interface ExecutionEvent {
+export interface NewExecutionEvent {
   readonly kind: ExecutionEventKind;
   readonly data: Record<string, unknown>;
 }
@@ -27,7 +27,7 @@ export interface StepFacts {
   /** The data of the transition's event. */
   readonly data?: Record<string, unknown>;
   /** The events to append before the event of the transition. */
-  readonly earlier?: readonly ExecutionEvent[];
+  readonly earlier?: readonly NewExecutionEvent[];
   /**
    * True if the holder makes the transition. The holder knows its own event, and the call's answer contains
    * all earlier events.
@@ -35,20 +35,20 @@ export interface StepFacts {
   readonly tellsHolder?: boolean;
 }
 
-export interface Step {
+export interface ExecutionStep {
   readonly transition: TransitionName;
   /** The execution after the transition. */
   readonly row: ExecutionRow;
   /** The columns that changed, except those that every write sets. */
   readonly columns: readonly (keyof ExecutionChanges)[];
-  readonly events: readonly ExecutionEvent[];
+  readonly events: readonly NewExecutionEvent[];
 }
 
 /**
  * Returns the result of a transition of a locked execution. Callers check beforehand that the transition is
  * possible, so an impossible transition is a programming error.
  */
-export function step(before: ExecutionRow, transition: TransitionName, facts: StepFacts): Step {
+export function step(before: ExecutionRow, transition: TransitionName, facts: StepFacts): ExecutionStep {
   const { now, sets = {}, data = {}, earlier = [], tellsHolder = false } = facts;
   const { event, clears, outcome, to } = transitions[transition];
   if (!can(transition, before.version === 0 ? 'none' : before.state)) {

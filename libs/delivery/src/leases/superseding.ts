@@ -5,7 +5,7 @@ import { type Caller } from '@muster/runtime';
 import { type ExecutionRow } from '../data/executions.ts';
 import { freeLease, type LeaseRow } from '../data/leases.ts';
 import { aboutTarget, getTargetOf } from '../data/targets.ts';
-import { type HeldLease } from '../rules/acquire.ts';
+import { type LeaseWithHolder } from '../rules/acquire.ts';
 import { step } from './step.ts';
 import { writeStep } from './write-step.ts';
 
@@ -22,7 +22,7 @@ interface Ending {
 
 interface InTheWay {
   /** The leases to end. */
-  readonly freed: readonly HeldLease[];
+  readonly freed: readonly LeaseWithHolder[];
   /** The locked leases, and the executions under them. They include more leases than those to end. */
   readonly leases: readonly LeaseRow[];
   readonly executions: readonly ExecutionRow[];

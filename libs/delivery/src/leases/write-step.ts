@@ -10,7 +10,7 @@ import { freeLease, heldLease, type LeaseRow, type OwnEnd } from '../data/leases
 import { appendEvents } from './events.ts';
 import { assignmentsOf, canSql } from './states-sql.ts';
 import { type TransitionName, transitions } from './states.ts';
-import { type Step } from './step.ts';
+import { type ExecutionStep } from './step.ts';
 
 /**
  * Writes the result of a transition of a locked execution with a locked lease. The result of a holder's own
@@ -18,7 +18,7 @@ import { type Step } from './step.ts';
  */
 export function writeStep(
   { db, caller }: { readonly db: Db; readonly caller: Pick<Caller, 'actor'> },
-  taken: Step,
+  taken: ExecutionStep,
   lease: LeaseRow | undefined,
   own?: OwnEnd,
 ): void {

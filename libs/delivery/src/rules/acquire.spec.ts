@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type AcquireFacts, decideAcquire, type HeldLease, type Holder, isSameHolder } from './acquire.ts';
+import {
+  type AcquireFacts,
+  decideAcquire,
+  type LeaseWithHolder,
+  type Holder,
+  isSameHolder,
+} from './acquire.ts';
 
 const now = '2026-11-21T09:30:00.000Z';
 const [past, future] = ['2026-11-21T09:29:59.999Z', '2026-11-21T09:30:00.001Z'];
@@ -12,7 +18,7 @@ const lease = (
   holder: Holder,
   expiresAt: string,
   targetType: 'story' | 'delivery_group' = 'story',
-): HeldLease => ({
+): LeaseWithHolder => ({
   targetType,
   targetId: targetType,
   holder,

@@ -19,7 +19,7 @@ export const isSameHolder = (a: Holder, b: Holder): boolean =>
   a.memberId === b.memberId && a.agentId === b.agentId && a.runId === b.runId;
 
 /** A lease with a holder, live or expired. */
-export interface HeldLease {
+export interface LeaseWithHolder {
   readonly targetType: ExecutionTarget;
   readonly targetId: string;
   readonly holder: Holder;
@@ -32,10 +32,10 @@ export interface HeldLease {
  * matter.
  */
 export const heldByAnother = (
-  lease: HeldLease | null | undefined,
+  lease: LeaseWithHolder | null | undefined,
   by: Pick<Holder, 'memberId' | 'agentId'>,
   now: string,
-): HeldLease | null =>
+): LeaseWithHolder | null =>
   lease != null &&
   lease.expiresAt > now &&
   (lease.holder.memberId !== by.memberId || lease.holder.agentId !== by.agentId)
@@ -47,7 +47,7 @@ export const heldByAnother = (
  * run's ID.
  */
 export const heldDetails = (
-  { actor, holder, expiresAt, targetType, targetId }: HeldLease,
+  { actor, holder, expiresAt, targetType, targetId }: LeaseWithHolder,
   caller: Pick<Holder, 'memberId' | 'agentId'>,
   executionId: string | null,
 ): Record<string, unknown> => {
@@ -74,12 +74,12 @@ export interface AcquireFacts {
   readonly isLead: boolean;
   readonly takeOver: boolean;
   /** The lease on the target itself; null without a holder. */
-  readonly own: HeldLease | null;
+  readonly own: LeaseWithHolder | null;
   /**
    * The leases that exclude a lease on the target: the lease of a story's group, or the leases of a group's
    * stories.
    */
-  readonly rivals: readonly HeldLease[];
+  readonly rivals: readonly LeaseWithHolder[];
   readonly execution: OpenExecution | null;
   /** True if a stop is in force on the target. */
   readonly isStopped: boolean;
@@ -98,23 +98,23 @@ export type AcquireDecision =
   | {
       readonly kind: 'grant';
       /** The holder that loses the lease, which may be live or expired. */
-      readonly superseded: HeldLease | null;
+      readonly superseded: LeaseWithHolder | null;
       readonly takenOverLive: boolean;
       /**
        * True if the work was offered to this caller. The locks taken for the work then pass to the caller.
        */
       readonly offered: boolean;
       /** The expired leases on other stories or groups that end with this grant. */
-      readonly freed: readonly HeldLease[];
+      readonly freed: readonly LeaseWithHolder[];
     }
-  | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: HeldLease }
+  | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: LeaseWithHolder }
   | { readonly kind: 'refuse'; readonly reason: 'reserved'; readonly offer: OpenExecution['offer'] }
   | { readonly kind: 'refuse'; readonly reason: 'stop_requested' | 'take_over_forbidden' };
 
 export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const { now, caller, own, rivals, execution, rivalExecutions, isLead, takeOver } = facts;
-  const isLive = (lease: HeldLease): boolean => lease.expiresAt > now;
-  const isOurs = (lease: HeldLease): boolean => isSameHolder(lease.holder, caller);
+  const isLive = (lease: LeaseWithHolder): boolean => lease.expiresAt > now;
+  const isOurs = (lease: LeaseWithHolder): boolean => isSameHolder(lease.holder, caller);
 
   if (facts.isStopped && !facts.liftsStop) return { kind: 'refuse', reason: 'stop_requested' };
   if (own !== null && isOurs(own)) return { kind: 'extend' };
@@ -144,7 +144,7 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
 }
 
 /** Reports whether the caller is the member whose agent holds the lease. */
-const isOwnAgents = ({ holder }: HeldLease, caller: Holder): boolean =>
+const isOwnAgents = ({ holder }: LeaseWithHolder, caller: Holder): boolean =>
   caller.agentId === null && holder.agentId !== null && holder.memberId === caller.memberId;
 
 const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>

@@ -1,10 +1,10 @@
 /** Finds collisions of a story's work: files that other work touches, and files under locks of others. */
 import { type Collision } from '@muster/registry';
 import { type Effort } from './glob-intersection.ts';
-import { type Claim, fileOf, type Resource, resourceOf, touches } from './lock-resources.ts';
+import { type LockClaim, fileOf, type Resource, resourceOf, touches } from './lock-resources.ts';
 
 /** A lock near the story. It belongs to the story's own work or to another holder. */
-interface AroundLock extends Claim {
+interface AroundLock extends LockClaim {
   readonly id: string;
   readonly own: boolean;
   readonly storyId: string | null;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type HeldLease, isSameHolder } from './acquire.ts';
+import { type LeaseWithHolder, isSameHolder } from './acquire.ts';
 import { decideJoining } from './joining.ts';
 
 const now = '2026-11-21T09:30:00.000Z';
-const lease = (targetId: string, who: string, isLive: boolean): HeldLease => ({
+const lease = (targetId: string, who: string, isLive: boolean): LeaseWithHolder => ({
   targetType: targetId === 'group' ? 'delivery_group' : 'story',
   targetId,
   holder: { memberId: who, agentId: null, runId: null },
@@ -34,7 +34,7 @@ describe('joining a group', () => {
     expect(decision.kind).toBe('refuse');
   });
 
-  const isLive = (held: HeldLease): boolean => held.expiresAt > now;
+  const isLive = (held: LeaseWithHolder): boolean => held.expiresAt > now;
   it('never leaves two holders, and never ends a live lease', () => {
     const who = fc.constantFrom('ana', 'ben', 'chloe');
     const some = fc.array(fc.tuple(who, fc.boolean()), { maxLength: 6 });

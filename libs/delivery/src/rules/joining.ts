@@ -3,27 +3,27 @@
  * holders can never have both. Expired leases on these stories end when the stories join, because their
  * holders could still renew them.
  */
-import { type HeldLease, isSameHolder } from './acquire.ts';
+import { type LeaseWithHolder, isSameHolder } from './acquire.ts';
 
 export type JoinDecision =
-  | { readonly kind: 'refuse'; readonly by: HeldLease }
+  | { readonly kind: 'refuse'; readonly by: LeaseWithHolder }
   | {
       readonly kind: 'join';
       /** Expired leases that end when the stories join. */
-      readonly freed: readonly HeldLease[];
+      readonly freed: readonly LeaseWithHolder[];
     };
 
 export function decideJoining(facts: {
   /** The database's time after all leases were locked. */
   readonly now: string;
   /** The lease on the group's work; null without a holder. */
-  readonly group: HeldLease | null;
+  readonly group: LeaseWithHolder | null;
   /** The leases on the stories that would join. */
-  readonly stories: readonly HeldLease[];
+  readonly stories: readonly LeaseWithHolder[];
 }): JoinDecision {
   const { now, group, stories } = facts;
   if (group === null) return { kind: 'join', freed: [] };
-  const isLive = (lease: HeldLease): boolean => lease.expiresAt > now;
+  const isLive = (lease: LeaseWithHolder): boolean => lease.expiresAt > now;
   const rivals = stories.filter(({ holder }) => !isSameHolder(holder, group.holder));
   const [live] = rivals.filter(isLive);
   if (live === undefined) return { kind: 'join', freed: rivals };

@@ -192,12 +192,12 @@ export function touches<A extends Resource, B extends Resource>(
 }
 
 /** The properties of a lock that decide if it conflicts with another one. */
-export interface Claim {
+export interface LockClaim {
   readonly mode: LockMode;
   readonly resources: readonly string[];
 }
 
-const bothShare = (a: Claim, b: Claim): boolean => a.mode === 'shared' && b.mode === 'shared';
+const bothShare = (a: LockClaim, b: LockClaim): boolean => a.mode === 'shared' && b.mode === 'shared';
 
 /** A resource together with its lock. */
 interface Held<Lock> extends Resource {
@@ -208,8 +208,8 @@ interface Held<Lock> extends Resource {
  * Lists the resources in locks of other holders that conflict with a claim, at most `most` of them. Throws
  * TooIntricate.
  */
-export function clashesWith<Lock extends Claim>(
-  claim: Claim,
+export function clashesWith<Lock extends LockClaim>(
+  claim: LockClaim,
   others: readonly Lock[],
   effort: Effort,
   most: number,

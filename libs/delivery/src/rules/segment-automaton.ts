@@ -5,7 +5,7 @@
 import { anyCodePoint, type CodePoints } from './code-points.ts';
 import { type Segment } from './glob-syntax.ts';
 
-export interface Step {
+export interface AutomatonEdge {
   readonly of: CodePoints;
   readonly to: number;
 }
@@ -15,7 +15,7 @@ export interface Automaton {
   readonly end: number;
   readonly size: number;
   /** The steps from each state, by the number of the state. A step reads one character. */
-  readonly steps: readonly (readonly Step[])[];
+  readonly steps: readonly (readonly AutomatonEdge[])[];
   readonly free: readonly (readonly number[])[];
 }
 
@@ -34,7 +34,7 @@ export function automatonOf(segment: Segment): Automaton {
  * Builds the automaton by Thompson's construction: each piece lies between two states, one after the other.
  */
 function build(segment: Segment): Automaton {
-  const steps: Step[][] = [];
+  const steps: AutomatonEdge[][] = [];
   const free: number[][] = [];
   const state = (): number => {
     free.push([]);

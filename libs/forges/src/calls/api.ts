@@ -1,7 +1,7 @@
 /** The API paths of each forge for commit statuses and pull requests. */
 import { forgeApiRoot, type ForgeKind } from '@muster/registry';
 import { ownStatus } from '../rules/pull-requests.ts';
-import { type Standing } from '../rules/standing.ts';
+import { type CommitStatus } from '../rules/standing.ts';
 
 export interface NamedAtForge {
   readonly kind: ForgeKind;
@@ -30,7 +30,7 @@ const runOf = {
 /** Encodes `owner/name` as a part of a path. */
 export const pathOf = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
 
-export interface StatusToSend extends Standing {
+export interface StatusToSend extends CommitStatus {
   readonly sha: string;
   /** The URL of the page that shows the story to people. */
   readonly link: string | null;

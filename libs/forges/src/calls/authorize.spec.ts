@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type Authorize, type Called, createAuthorize } from './authorize.ts';
+import { type Authorize, type CalledRepository, createAuthorize } from './authorize.ts';
 import { type AskForge, ForgeRefusal } from './call.ts';
 
 const newKey = (): string =>
@@ -29,7 +29,7 @@ describe('the token of an installation of a GitHub App', () => {
     ({ authorize, ask: askBy } = createAuthorize(ask));
   });
 
-  const connection = (connectionId: string, privateKey: string): Called => ({
+  const connection = (connectionId: string, privateKey: string): CalledRepository => ({
     ...{ connectionId, kind: 'github', baseUrl: 'https://github.com', fullName: 'acme/api' },
     credentials: JSON.stringify({ appId: 42, privateKey }),
   });

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { pathOf } from './api.ts';
 import { type AskForge, expectGood, ForgeRefusal } from './call.ts';
 
-export interface Called {
+export interface CalledRepository {
   readonly connectionId: string;
   readonly kind: ForgeKind;
   readonly baseUrl: string;
@@ -20,7 +20,7 @@ export interface Called {
 }
 
 /** Returns the headers that authenticate a call. */
-export type Authorize = (called: Called) => Promise<Readonly<Record<string, string>>>;
+export type Authorize = (called: CalledRepository) => Promise<Readonly<Record<string, string>>>;
 
 /** The headers of every request. */
 const agent = { 'user-agent': 'Muster', accept: 'application/json' };
@@ -54,7 +54,7 @@ export function credentialsOf(text: string | undefined): ForgeCredentials {
  * key, and only GitHub can verify that key. So a cached token is used only for the same connection and
  * credentials.
  */
-const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: Called): string =>
+const tokenKey = ({ connectionId, kind, baseUrl, fullName, credentials = '' }: CalledRepository): string =>
   [
     connectionId,
     forgeApiRoot(kind, baseUrl),
@@ -70,7 +70,7 @@ export function createAuthorize(ask: AskForge): { readonly authorize: Authorize;
   const tokens = new LRUCache<string, { readonly token: string; readonly until: number }>({ max: 1_000 });
 
   const installationToken = async (
-    called: Called,
+    called: CalledRepository,
     { appId, privateKey }: { readonly appId: number; readonly privateKey: string },
   ): Promise<string> => {
     const { kind, baseUrl, fullName } = called;

@@ -1,6 +1,6 @@
 /** The search for executions that a fact may concern. */
 import { type Db, of, sql } from '@muster/driver';
-import { type Fact } from '../rules/fact.ts';
+import { type DeliveryFact } from '../rules/fact.ts';
 import { branchOfWork, storyNumbersIn } from '../rules/keys.ts';
 import { type LinkedRepository } from './repositories.ts';
 
@@ -24,7 +24,7 @@ export interface SeenPull {
 }
 
 /** An execution that a fact may concern. */
-export interface Candidate {
+export interface ExecutionCandidate {
   readonly id: string;
   readonly way: Way;
   /** The id of the execution's story or delivery group. */
@@ -38,7 +38,7 @@ export interface Candidate {
   readonly isClosed: boolean;
 }
 
-type Row = Omit<Candidate, 'way'> & { readonly way: number };
+type Row = Omit<ExecutionCandidate, 'way'> & { readonly way: number };
 
 /**
  * Returns all forms in which a branch name may be stored. An earlier version of Muster stored names with a
@@ -53,8 +53,8 @@ const namesOf = (branch: string | null): string[] =>
 export async function findCandidates(
   db: Db,
   { id: repositoryId, projectId, projectKey }: LinkedRepository,
-  fact: Fact,
-): Promise<Candidate[]> {
+  fact: DeliveryFact,
+): Promise<ExecutionCandidate[]> {
   const { isForeign, url, kind, number } = fact;
   // Contributors can choose any branch name in their own repository.
   const branch = isForeign ? null : fact.branch;

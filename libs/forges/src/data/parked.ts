@@ -1,12 +1,12 @@
 /** Facts that wait for the execution that they concern. */
 import { type Db, newId, of, organization, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
-import { type Fact, factKey } from '../rules/fact.ts';
+import { type DeliveryFact, factKey } from '../rules/fact.ts';
 
 /** Stores a parked fact, which waits for its execution. A repeated fact is stored once. */
 export const parkFact = (
   repositoryId: string,
-  fact: Fact,
+  fact: DeliveryFact,
   keys: readonly string[],
   trust: Trust,
 ): Query<unknown> =>

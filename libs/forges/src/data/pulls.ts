@@ -2,7 +2,7 @@
 import { type Db, of, organization, type Query, sql } from '@muster/driver';
 import { type Trust } from '@muster/registry';
 import { type CheckWord } from '../rules/checks.ts';
-import { type Check, type Fact } from '../rules/fact.ts';
+import { type CommitCheck, type DeliveryFact } from '../rules/fact.ts';
 
 export interface Pull {
   readonly executionId: string;
@@ -21,7 +21,7 @@ export interface Pull {
 export const notePull = async (
   db: Db,
   { executionId, repositoryId, isOpen, replaces, head }: Pull,
-  { number, url, branch: factBranch, isForeign }: Fact,
+  { number, url, branch: factBranch, isForeign }: DeliveryFact,
 ): Promise<string | null> => {
   const { sha = null, at = null } = head ?? {};
   // The branch of a fork may have the same name as a branch of this repository, so the name is not stored.
@@ -56,7 +56,7 @@ export const headOfPull = async (db: Db, repositoryId: string, number: number): 
 
 export const insertCheck = (
   repositoryId: string,
-  { sha, name, at, state }: Check,
+  { sha, name, at, state }: CommitCheck,
   trust: Trust,
 ): Query<unknown> =>
   sql`insert into forge_checks (org_id, repository_id, sha, name, at, state, trust)

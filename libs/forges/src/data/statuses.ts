@@ -1,7 +1,7 @@
 /** The statuses that Muster sends to forges: due ones, the jobs that send them, and the last sent ones. */
 import { type Db, newId, of, organization, type Part, type Query, sql } from '@muster/driver';
 import { type ForgeKind } from '@muster/registry';
-import { type Standing } from '../rules/standing.ts';
+import { type CommitStatus } from '../rules/standing.ts';
 
 /** A commit that is the head of an open pull request. */
 export interface Head {
@@ -83,10 +83,10 @@ export const holdHead = (
   db: Db,
   { connectionId, externalId, sha }: Head,
   rowId: string,
-): Promise<{ state: Standing['state'] | null; description: string | null } | undefined> =>
+): Promise<{ state: CommitStatus['state'] | null; description: string | null } | undefined> =>
   db.find(
     sql<{
-      state: Standing['state'] | null;
+      state: CommitStatus['state'] | null;
       description: string | null;
     }>`insert into forge_statuses as t (org_id, connection_id, external_id, sha, held_by, held_until)
        values (${organization}, ${connectionId}, ${externalId}, ${sha}, ${rowId},
@@ -107,7 +107,7 @@ export const freeHead = (head: Head, rowId: string): Query<unknown> =>
 export const settleHead = (
   db: Db,
   head: Head,
-  { state, description }: Standing,
+  { state, description }: CommitStatus,
   rowId: string,
 ): Promise<unknown> =>
   db.all(
@@ -156,10 +156,10 @@ const mostHeads = 500;
 
 export const openHeads = (
   db: Db,
-): Promise<(Head & { state: Standing['state'] | null; description: string | null })[]> =>
+): Promise<(Head & { state: CommitStatus['state'] | null; description: string | null })[]> =>
   db.all(
     sql<
-      Head & { state: Standing['state'] | null; description: string | null }
+      Head & { state: CommitStatus['state'] | null; description: string | null }
     >`select h.connection_id as "connectionId", h.external_id as "externalId", h.head_sha as sha, t.state, t.description
        from (select r.connection_id, r.external_id, p.head_sha, max(p.heard_at) as heard_at from ${open}
          group by r.connection_id, r.external_id, p.head_sha order by max(p.heard_at) desc limit ${sql.literal(mostHeads)}) h

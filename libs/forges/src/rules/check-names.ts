@@ -3,7 +3,7 @@
  * so that a passed check never hides a failed one. A run replaces older runs of the same workflow for the
  * same event; the name contains both.
  */
-import { type Check } from './fact.ts';
+import { type CommitCheck } from './fact.ts';
 
 /** The maximum length of a stored name. */
 const mostCharacters = 255;
@@ -47,7 +47,7 @@ function numberedOf(name: string): Numbered | undefined {
   return kind === undefined ? undefined : { series: `${kind}:${series}`, number: Number(number) };
 }
 
-type Word = Pick<Check, 'name' | 'state' | 'at'>;
+type Word = Pick<CommitCheck, 'name' | 'state' | 'at'>;
 
 /**
  * Returns true if a check has a name without an id, as earlier versions wrote it, and a newer name replaces

@@ -4,9 +4,9 @@
  */
 import { type Trust } from '@muster/registry';
 import { wordsThatCount } from './check-names.ts';
-import { type Check } from './fact.ts';
+import { type CommitCheck } from './fact.ts';
 
-export type CheckWord = Pick<Check, 'name' | 'state' | 'at'> & { readonly trust: Trust };
+export type CheckWord = Pick<CommitCheck, 'name' | 'state' | 'at'> & { readonly trust: Trust };
 
 export interface ChecksVerdict {
   readonly kind: 'checks_passed' | 'checks_failed';

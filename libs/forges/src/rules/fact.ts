@@ -17,7 +17,7 @@ export interface NamedRepository {
  * A fact about work, with the values of an observation and all values by which its execution may be found.
  * Parked facts are stored as JSON.
  */
-export const Fact = z.object({
+export const DeliveryFact = z.object({
   kind: ObservationKind,
   /** The time of the event by the forge's clock: ISO 8601 UTC with milliseconds. */
   at: z.string(),
@@ -42,10 +42,10 @@ export const Fact = z.object({
   /** The numbers of pull requests and the ids of merge commits that a merge reverts; only for merges. */
   reverts: z.array(z.string()).optional(),
 });
-export type Fact = z.infer<typeof Fact>;
+export type DeliveryFact = z.infer<typeof DeliveryFact>;
 
 /** A report about one of the checks of a commit. */
-export interface Check {
+export interface CommitCheck {
   /** The name under which the check is stored. The functions in `check-names.ts` create these names. */
   readonly name: string;
   readonly sha: string;
@@ -71,11 +71,11 @@ export interface Revert {
 }
 
 /** The content of a delivery. `ignored` gives the reason why it contains nothing relevant. */
-export type Reading =
+export type DeliveryContent =
   | {
       readonly repository: NamedRepository;
-      readonly facts: readonly Fact[];
-      readonly checks: readonly Check[];
+      readonly facts: readonly DeliveryFact[];
+      readonly checks: readonly CommitCheck[];
       /** The commits of a push that revert merged work. */
       readonly revert?: Revert;
       /**
@@ -86,10 +86,10 @@ export type Reading =
   | { readonly ignored: string };
 
 /** Reads one event of a forge from parsed JSON. Throws a ZodError for an invalid payload. */
-export type Reader = (payload: unknown) => Reading;
+export type ForgeEventReader = (payload: unknown) => DeliveryContent;
 
 /** The events of a forge, each with its reader or the reason why it is ignored. */
-export type Translation = Readonly<Record<string, Reader | string>>;
+export type Translation = Readonly<Record<string, ForgeEventReader | string>>;
 
 /** The reason why most events are ignored. */
 export const ofBoard = 'it says nothing of the state of work';
@@ -104,7 +104,10 @@ export const ignored = (reason: string, ...events: readonly string[]): Translati
  * Returns the key of a fact, which is the same in every delivery of that fact. With `countsByItself`, the key
  * differs from that of all deliveries.
  */
-export const factKey = ({ kind, number, branch, sha, at, reviewer }: Fact, countsByItself = false): string =>
+export const factKey = (
+  { kind, number, branch, sha, at, reviewer }: DeliveryFact,
+  countsByItself = false,
+): string =>
   [
     ...[kind, ...(countsByItself ? ['asked'] : []), number ?? branch ?? '', sha ?? '', at],
     ...(reviewer === null ? [] : [reviewer]),

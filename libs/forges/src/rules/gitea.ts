@@ -2,7 +2,15 @@
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { runName } from './check-names.ts';
-import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
+import {
+  type CommitCheck,
+  ForgeTime,
+  ignored,
+  ofBoard,
+  type DeliveryContent,
+  type Translation,
+  words,
+} from './fact.ts';
 import {
   factOf,
   factsOf,
@@ -22,7 +30,7 @@ export const giteaActions: Readonly<Record<string, PullAction>> = {
   closed: 'closed',
 };
 
-function readPullRequest(payload: unknown): Reading {
+function readPullRequest(payload: unknown): DeliveryContent {
   const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
   const told = giteaActions[action];
   return told === undefined
@@ -34,7 +42,7 @@ function readPullRequest(payload: unknown): Reading {
  * Reads a review event. On a public repository anyone may review, and the delivery does not say whether the
  * reviewer has write access. So it only reports that there is a review, and the forge is polled.
  */
-function readReviewNews(payload: unknown): Reading {
+function readReviewNews(payload: unknown): DeliveryContent {
   const { pull_request: pull, repository } = PullRequestEvent.parse(payload);
   return { ...reading(repository, {}), reviewsOf: pull.number };
 }
@@ -59,7 +67,7 @@ const Review = PullRequestEvent.extend({
   }),
 });
 
-function readReview(payload: unknown): Reading {
+function readReview(payload: unknown): DeliveryContent {
   const { pull_request: pull, repository, review } = Review.parse(payload);
   if (review.official !== true) return { ignored: 'a review of someone who may not write' };
   const { submitted_at: at, commit_id: sha, user } = review;
@@ -85,7 +93,7 @@ const WorkflowRun = z.object({
   repository: Repository,
 });
 
-function readWorkflowRun(payload: unknown): Reading {
+function readWorkflowRun(payload: unknown): DeliveryContent {
   const { workflow_run: run, repository } = WorkflowRun.parse(payload);
   // A time that is not set yet has been converted to 1970, so the later time is the right one.
   const at = [run.started_at ?? '', run.completed_at ?? ''].toSorted().at(-1);
@@ -116,7 +124,7 @@ const ActionRun = z.object({
 });
 
 /** The states of a run, which are also the last part of its event's name. */
-const runStates: Readonly<Record<string, Check['state']>> = {
+const runStates: Readonly<Record<string, CommitCheck['state']>> = {
   success: 'passed',
   recover: 'passed',
   skipped: 'passed',
@@ -126,7 +134,7 @@ const runStates: Readonly<Record<string, Check['state']>> = {
 };
 
 /** Reads Forgejo's event for a completed run. */
-function readActionRun(payload: unknown): Reading {
+function readActionRun(payload: unknown): DeliveryContent {
   const { action, run, repository = run.repository } = ActionRun.parse(payload);
   const said = run.status ?? action ?? '';
   const state = runStates[said];

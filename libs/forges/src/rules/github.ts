@@ -2,7 +2,15 @@
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { runName, suiteName } from './check-names.ts';
-import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation, words } from './fact.ts';
+import {
+  type CommitCheck,
+  ForgeTime,
+  ignored,
+  ofBoard,
+  type DeliveryContent,
+  type Translation,
+  words,
+} from './fact.ts';
 import {
   factOf,
   factsOf,
@@ -36,7 +44,7 @@ export const pullRequestActions: Readonly<Record<string, PullAction | { readonly
   ),
 };
 
-function readPullRequest(payload: unknown): Reading {
+function readPullRequest(payload: unknown): DeliveryContent {
   const { action, before, pull_request: pull, repository } = PullRequestEvent.parse(payload);
   const told = pullRequestActions[action] ?? { ignored: `nothing is known of the action ${action}` };
   if (typeof told !== 'string') return told;
@@ -73,7 +81,7 @@ const reviewKinds: Readonly<Record<string, ObservationKind>> = {
 const mayWrite = (association: string | null | undefined): boolean =>
   association == null || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(association);
 
-function readReview(payload: unknown): Reading {
+function readReview(payload: unknown): DeliveryContent {
   const { action, review, pull_request: pull, repository } = Review.parse(payload);
   if (action !== 'submitted' && action !== 'dismissed')
     return { ignored: 'a review that is edited says no verdict' };
@@ -86,7 +94,7 @@ function readReview(payload: unknown): Reading {
   return reading(repository, { facts: [fact] });
 }
 
-const conclusions: Readonly<Record<string, Check['state']>> = {
+const conclusions: Readonly<Record<string, CommitCheck['state']>> = {
   success: 'passed',
   neutral: 'passed',
   skipped: 'passed',
@@ -104,7 +112,7 @@ function checkOf(
   name: string,
   action: string,
   { head_sha: sha, conclusion, updated_at: at }: z.infer<typeof Run>,
-): Check | undefined {
+): CommitCheck | undefined {
   const state = action !== 'completed' || conclusion == null ? 'pending' : conclusions[conclusion];
   // GitHub gave up a run with the conclusion `stale`, so it is ignored.
   return state === undefined ? undefined : { name, sha, state, at };
@@ -116,7 +124,7 @@ const CheckSuite = z.object({
   repository: Repository,
 });
 
-function readCheckSuite(payload: unknown): Reading {
+function readCheckSuite(payload: unknown): DeliveryContent {
   const { action, check_suite: suite, repository } = CheckSuite.parse(payload);
   const check = checkOf(suiteName(suite.app?.id ?? null, suite.id), action, suite);
   return check === undefined
@@ -136,7 +144,7 @@ const WorkflowRun = z.object({
   repository: Repository,
 });
 
-function readWorkflowRun(payload: unknown): Reading {
+function readWorkflowRun(payload: unknown): DeliveryContent {
   const { action, workflow_run: run, repository } = WorkflowRun.parse(payload);
   const name = runName({
     ...{ workflow: String(run.workflow_id), event: run.event ?? '' },

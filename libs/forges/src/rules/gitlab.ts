@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { childName, pipelineName } from './check-names.ts';
 import {
-  type Check,
-  type Fact,
+  type CommitCheck,
+  type DeliveryFact,
   ForgeTime,
   ignored,
   type NamedRepository,
   ofBoard,
-  type Reader,
-  type Reading,
+  type ForgeEventReader,
+  type DeliveryContent,
   type Translation,
   words,
 } from './fact.ts';
@@ -51,7 +51,7 @@ const Push = z.object({
 });
 
 /** Reads a push. GitLab sends no time of a push, so the time of its newest commit is used. */
-function readPush(payload: unknown): Reading {
+function readPush(payload: unknown): DeliveryContent {
   const { ref, before, after, commits, project } = Push.parse(payload);
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
   if (branch === undefined) return { ignored: 'a push to no branch' };
@@ -63,7 +63,7 @@ function readPush(payload: unknown): Reading {
   if (branch === defaultBranch) return toDefaultBranch(named(project), revert);
   const at = (commits ?? []).map(({ timestamp }) => timestamp ?? '').reduce((a, b) => (a > b ? a : b), '');
   if (at === '') return { ignored: 'a push without a time' };
-  const fact: Fact = {
+  const fact: DeliveryFact = {
     ...{ kind: 'branch_pushed', at, branch, sha: after, before: knownSha(before) },
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch,
@@ -74,7 +74,9 @@ function readPush(payload: unknown): Reading {
   return { repository: named(project), facts: [fact], checks: [], ...(revert && { revert }) };
 }
 
-export const mergeRequestActions: Readonly<Record<string, Fact['kind'] | { readonly ignored: string }>> = {
+export const mergeRequestActions: Readonly<
+  Record<string, DeliveryFact['kind'] | { readonly ignored: string }>
+> = {
   open: 'pr_opened',
   update: 'pr_updated',
   reopen: 'pr_reopened',
@@ -115,7 +117,7 @@ const MergeRequest = z.object({
 });
 
 /** The verdicts for each reviewer's state. While a review is being written, the previous one stays. */
-const reviewerStates: Readonly<Record<string, Fact['kind']>> = {
+const reviewerStates: Readonly<Record<string, DeliveryFact['kind']>> = {
   requested_changes: 'changes_requested',
   approved: 'review_approved',
   reviewed: 'review_dismissed',
@@ -124,7 +126,7 @@ const reviewerStates: Readonly<Record<string, Fact['kind']>> = {
 };
 
 /** Returns the reviews of reviewers whose state changed. */
-function reviewsIn({ changes }: z.infer<typeof MergeRequest>, fact: Fact): Fact[] {
+function reviewsIn({ changes }: z.infer<typeof MergeRequest>, fact: DeliveryFact): DeliveryFact[] {
   const { previous, current } = changes?.reviewers ?? {};
   const before = new Map((previous ?? []).map(({ id, state }) => [id, state]));
   return (current ?? []).flatMap(({ id, state }) => {
@@ -134,14 +136,14 @@ function reviewsIn({ changes }: z.infer<typeof MergeRequest>, fact: Fact): Fact[
   });
 }
 
-function readMergeRequest(payload: unknown): Reading {
+function readMergeRequest(payload: unknown): DeliveryContent {
   const event = MergeRequest.parse(payload);
   const { project, user, object_attributes: merge } = event;
   const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: ofBoard };
   if (typeof told !== 'string') return told;
   if (told === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
     return { ignored: 'an edit of what is closed' };
-  const fact: Fact = {
+  const fact: DeliveryFact = {
     kind: told,
     at: told === 'pr_opened' ? merge.created_at : merge.updated_at,
     branch: merge.source_branch,
@@ -160,13 +162,13 @@ function readMergeRequest(payload: unknown): Reading {
     ...(told === 'pr_merged' && { reverts: revertsIn(merge.description, project.path_with_namespace) }),
   };
   const isOpen = told === 'pr_opened' || told === 'pr_updated' || told === 'pr_reopened';
-  const conflict: Fact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };
+  const conflict: DeliveryFact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };
   const conflicts = isOpen && merge.detailed_merge_status === 'conflict' ? [conflict] : [];
   const reviews = told === 'pr_updated' ? reviewsIn(event, fact) : [];
   return { repository: named(project), facts: [fact, ...conflicts, ...reviews], checks: [] };
 }
 
-const states: Readonly<Record<string, Check['state']>> = {
+const states: Readonly<Record<string, CommitCheck['state']>> = {
   success: 'passed',
   skipped: 'passed',
   failed: 'failed',
@@ -208,7 +210,7 @@ function requestOf({ project, merge_request: request, object_attributes: { ref }
  * no branch. The commit message names the head, or at least begins with `Merge`. In a merge train the commit
  * contains the head and all changes queued before it.
  */
-function commitOf(pipeline: Pipeline, iid: number | null): Pick<Check, 'sha' | 'trialOf'> {
+function commitOf(pipeline: Pipeline, iid: number | null): Pick<CommitCheck, 'sha' | 'trialOf'> {
   const { sha, ref } = pipeline.object_attributes;
   const message = pipeline.commit?.message;
   const isAtHead = /\/head$/.test(ref ?? '') || (message != null && !message.startsWith('Merge '));
@@ -226,7 +228,7 @@ function nameOf(
   return pipelineName(id, iid === null ? `${source ?? ''}:${ref ?? ''}` : `merge_request:${iid}`);
 }
 
-function readPipeline(payload: unknown): Reading {
+function readPipeline(payload: unknown): DeliveryContent {
   const read = Pipeline.parse(payload);
   const { project, object_attributes: pipeline } = read;
   const state = states[pipeline.status];
@@ -234,7 +236,7 @@ function readPipeline(payload: unknown): Reading {
   if (state === undefined) return { ignored: `a pipeline that is ${pipeline.status}` };
   const at = pipeline.finished_at ?? pipeline.created_at;
   const iid = requestOf(read);
-  const check: Check = { name: nameOf(read, iid), ...commitOf(read, iid), state, at };
+  const check: CommitCheck = { name: nameOf(read, iid), ...commitOf(read, iid), state, at };
   return { repository: named(project), facts: [], checks: [check] };
 }
 
@@ -246,7 +248,7 @@ const SystemHook = z.looseObject({
   project_id: z.int().nullish(),
   project: z.looseObject({}).nullish(),
 });
-const systemReaders: Readonly<Record<string, Reader>> = {
+const systemReaders: Readonly<Record<string, ForgeEventReader>> = {
   push: readPush,
   merge_request: readMergeRequest,
   pipeline: readPipeline,
@@ -256,7 +258,7 @@ const systemReaders: Readonly<Record<string, Reader>> = {
  * Reads a system hook of a whole GitLab instance. All events have the same name. Push events may contain the
  * project's id separately from the project.
  */
-function readSystemHook(payload: unknown): Reading {
+function readSystemHook(payload: unknown): DeliveryContent {
   const hook = SystemHook.parse(payload);
   const kind = hook.object_kind ?? hook.event_name ?? '';
   const reader = Object.hasOwn(systemReaders, kind) ? systemReaders[kind] : undefined;

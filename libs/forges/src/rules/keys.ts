@@ -1,5 +1,5 @@
 /** The keys by which branch names and titles name work. */
-import { type Fact } from './fact.ts';
+import { type DeliveryFact } from './fact.ts';
 
 const work = /^muster\/([a-z][a-z0-9]{1,9})-(\d{1,9})-e(\d{1,9})(?:-|$)/i;
 const storyKey = /(?<![a-z0-9])([a-z][a-z0-9]{1,9})-(\d{1,9})(?![a-z0-9])/gi;
@@ -35,7 +35,7 @@ export const storyNumbersIn = (projectKey: string, ...texts: readonly (string | 
  * Returns the keys by which an execution may later be found for a parked fact. A fact of a foreign repository
  * waits only until its pull request is submitted.
  */
-export function waitingKeys({ isForeign, trailers, branch, url, number, title }: Fact): string[] {
+export function waitingKeys({ isForeign, trailers, branch, url, number, title }: DeliveryFact): string[] {
   const pull = url === null || number === null ? [] : [`pull:${number}`];
   if (isForeign) return pull;
   const stories = storyKeysIn(branch, url === null ? null : title);

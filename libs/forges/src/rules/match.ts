@@ -3,9 +3,9 @@
  * and a branch by repository and name. Addresses and names of repositories can change.
  */
 import { pullAddressOf } from '@muster/registry';
-import { type Candidate, type Way, ways } from '../data/find-execution.ts';
+import { type ExecutionCandidate, type Way, ways } from '../data/find-execution.ts';
 import { type LinkedRepository } from '../data/repositories.ts';
-import { type Fact } from './fact.ts';
+import { type DeliveryFact } from './fact.ts';
 
 /** A repository of the project with its addresses, the current one first. */
 export interface RepositoryAddresses {
@@ -14,7 +14,7 @@ export interface RepositoryAddresses {
 }
 
 export interface Matching {
-  readonly matches: readonly Candidate[];
+  readonly matches: readonly ExecutionCandidate[];
   /** The executions that were found but that the fact does not concern, each with the reason. */
   readonly others: readonly { readonly id: string; readonly reason: string }[];
   /**
@@ -27,7 +27,7 @@ export interface Matching {
 }
 
 interface Place {
-  readonly fact: Fact;
+  readonly fact: DeliveryFact;
   readonly repository: LinkedRepository;
   readonly links: readonly RepositoryAddresses[];
 }
@@ -36,7 +36,7 @@ interface Place {
  * Returns the linked repository that contains the work; null if the repository is not linked, undefined if it
  * is unknown.
  */
-function repositoryOf({ handedIn, seen }: Candidate, { fact, repository, links }: Place) {
+function repositoryOf({ handedIn, seen }: ExecutionCandidate, { fact, repository, links }: Place) {
   const address = handedIn === null ? undefined : pullAddressOf(handedIn.url);
   if (address === undefined) return seen?.repositoryId;
   const has = (link: RepositoryAddresses | undefined): boolean =>
@@ -49,7 +49,7 @@ function repositoryOf({ handedIn, seen }: Candidate, { fact, repository, links }
 }
 
 /** Returns true if the work was submitted with the pull request of the fact. */
-function isHandedIn(candidate: Candidate, place: Place): boolean {
+function isHandedIn(candidate: ExecutionCandidate, place: Place): boolean {
   const { fact, repository } = place;
   const { handedIn } = candidate;
   if (handedIn === null || fact.url === null) return false;
@@ -59,7 +59,7 @@ function isHandedIn(candidate: Candidate, place: Place): boolean {
 }
 
 /** Returns true if the pull request of the fact replaced a closed one of the same branch. */
-export function isReplacement({ handedIn, seen, isClosed }: Candidate, fact: Fact): boolean {
+export function isReplacement({ handedIn, seen, isClosed }: ExecutionCandidate, fact: DeliveryFact): boolean {
   if (handedIn === null || seen === null || fact.number === null || fact.isForeign) return false;
   if (seen.replaces === handedIn.number && seen.number === fact.number) return true;
   return isClosed && seen.branch !== null && seen.branch === fact.branch && fact.number > (seen.number ?? 0);
@@ -69,7 +69,7 @@ export function isReplacement({ handedIn, seen, isClosed }: Candidate, fact: Fac
  * The kinds of facts that show in which repository the work is. Facts of other kinds only report its
  * progress.
  */
-const locating: ReadonlySet<Fact['kind']> = new Set([
+const locating: ReadonlySet<DeliveryFact['kind']> = new Set([
   'branch_pushed',
   'pr_opened',
   'pr_updated',
@@ -81,12 +81,12 @@ const explicit: ReadonlySet<Way> = new Set(['trailer', 'handedIn']);
  * Returns true if the candidate was found in a way that also identifies the repository. Branches of several
  * repositories can have the same name.
  */
-const locates = ({ way }: Candidate, { links, fact }: Place): boolean =>
+const locates = ({ way }: ExecutionCandidate, { links, fact }: Place): boolean =>
   links.length < 2 || explicit.has(way) || (way !== 'branch' && locating.has(fact.kind));
 
 const unlocated = 'it is not known yet which repository the work is in';
 
-function otherRepository(candidate: Candidate, place: Place): string | undefined {
+function otherRepository(candidate: ExecutionCandidate, place: Place): string | undefined {
   const home = repositoryOf(candidate, place);
   if (home === null) return 'the work was handed in with another pull request';
   if (home !== undefined)
@@ -98,7 +98,7 @@ function otherRepository(candidate: Candidate, place: Place): string | undefined
  * Returns the reason why a fact of the right repository does not concern the candidate's work; undefined if
  * it does.
  */
-function otherPull(candidate: Candidate, place: Place): string | undefined {
+function otherPull(candidate: ExecutionCandidate, place: Place): string | undefined {
   const { fact, repository } = place;
   if (fact.url === null) return undefined;
   if (candidate.handedIn !== null && !isHandedIn(candidate, place) && !isReplacement(candidate, fact)) {
@@ -111,7 +111,7 @@ function otherPull(candidate: Candidate, place: Place): string | undefined {
 }
 
 /** Returns the newest candidate of each story or group. The candidates must be sorted newest first. */
-const newestOfTargets = (candidates: readonly Candidate[]): Candidate[] => [
+const newestOfTargets = (candidates: readonly ExecutionCandidate[]): ExecutionCandidate[] => [
   ...new Map(candidates.toReversed().map((candidate) => [candidate.targetId, candidate])).values(),
 ];
 
@@ -119,13 +119,14 @@ const newestOfTargets = (candidates: readonly Candidate[]): Candidate[] => [
  * Returns the candidates that were found in the most reliable way, and those that were submitted with the
  * fact's pull request.
  */
-function surest(candidates: readonly Candidate[]): Candidate[] {
+function surest(candidates: readonly ExecutionCandidate[]): ExecutionCandidate[] {
   const way = ways.find((one) => candidates.some((candidate) => candidate.way === one));
-  const isSure = (candidate: Candidate): boolean => candidate.way === way || candidate.way === 'handedIn';
+  const isSure = (candidate: ExecutionCandidate): boolean =>
+    candidate.way === way || candidate.way === 'handedIn';
   return newestOfTargets(candidates.filter(isSure));
 }
 
-export function matchesOf(candidates: readonly Candidate[], place: Place): Matching {
+export function matchesOf(candidates: readonly ExecutionCandidate[], place: Place): Matching {
   const found = candidates.filter(
     (candidate) => candidate.way !== 'handedIn' || isHandedIn(candidate, place),
   );
@@ -143,7 +144,7 @@ export function matchesOf(candidates: readonly Candidate[], place: Place): Match
   const others = judged.flatMap(({ candidate, reason }) =>
     reason === undefined ? [] : [{ id: candidate.id, reason }],
   );
-  const isMeant = (match: Candidate): boolean =>
+  const isMeant = (match: ExecutionCandidate): boolean =>
     isHandedIn(match, place) || (match.way === 'trailer' && place.fact.url !== null);
   return {
     ...{ matches, others, waits: false },

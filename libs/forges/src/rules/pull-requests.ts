@@ -2,7 +2,13 @@
 import { type ObservationKind } from '@muster/registry';
 import { z } from 'zod';
 import { statusName } from './check-names.ts';
-import { type Fact, ForgeTime, type NamedRepository, type Reading, type Revert } from './fact.ts';
+import {
+  type DeliveryFact,
+  ForgeTime,
+  type NamedRepository,
+  type DeliveryContent,
+  type Revert,
+} from './fact.ts';
 import { revertsIn, revertsOfPush } from './reverts.ts';
 import { isOfOthersWork, isQueueBranch, trailersOfCommits, trailersOfPull } from './trailers.ts';
 
@@ -79,7 +85,7 @@ export function factOf(
     readonly sha?: string | null;
     readonly reviewer?: number | undefined;
   },
-): Fact {
+): DeliveryFact {
   return {
     ...{ kind, at },
     branch: pull.head.ref,
@@ -100,7 +106,11 @@ export function factOf(
 export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
 
 /** Returns the facts of an action on a pull request. A closed pull request can be edited and stays closed. */
-export function factsOf(pull: PullRequest, repository: z.infer<typeof Repository>, told: PullAction): Fact[] {
+export function factsOf(
+  pull: PullRequest,
+  repository: z.infer<typeof Repository>,
+  told: PullAction,
+): DeliveryFact[] {
   const action = told === 'updated' && pull.state === 'closed' ? 'closed' : told;
   const isMerged = action === 'closed' && pull.merged === true;
   if (isMerged) {
@@ -145,7 +155,7 @@ export const knownSha = (sha: string | null | undefined): string | null =>
   sha == null || isNothing(sha) ? null : sha;
 
 /** Reads a push to a branch that may contain work. For the default branch, only reverts count. */
-export function readPush(payload: unknown): Reading {
+export function readPush(payload: unknown): DeliveryContent {
   const push = Push.parse(payload);
   const { repository } = push;
   const branch = /^refs\/heads\/(.+)$/s.exec(push.ref)?.[1];
@@ -161,7 +171,7 @@ export function readPush(payload: unknown): Reading {
   if (at == null) return { ignored: 'a push without a time' };
   const commits = [...(push.head_commit == null ? [] : [push.head_commit]), ...(push.commits ?? [])];
   const own = isOfOthersWork(branch) ? [] : commits.filter(({ distinct }) => distinct !== false);
-  const fact: Fact = {
+  const fact: DeliveryFact = {
     ...{ kind: 'branch_pushed', at, branch, sha: push.after, before: knownSha(push.before) },
     ...{ number: null, url: null, title: null, base: null },
     defaultBranch,
@@ -173,15 +183,18 @@ export function readPush(payload: unknown): Reading {
 }
 
 /** Creates the result of reading a push to the default branch. Only reverts in such a push count. */
-export const toDefaultBranch = (repository: NamedRepository, revert: Revert | undefined): Reading =>
+export const toDefaultBranch = (repository: NamedRepository, revert: Revert | undefined): DeliveryContent =>
   revert === undefined
     ? { ignored: 'a push to the default branch' }
     : { repository, facts: [], checks: [], revert };
 
 export const reading = (
   repository: z.infer<typeof Repository>,
-  { facts = [], checks = [] }: Partial<Pick<Extract<Reading, { facts: unknown }>, 'facts' | 'checks'>>,
-): Exclude<Reading, { ignored: string }> => ({ repository: named(repository), facts, checks });
+  {
+    facts = [],
+    checks = [],
+  }: Partial<Pick<Extract<DeliveryContent, { facts: unknown }>, 'facts' | 'checks'>>,
+): Exclude<DeliveryContent, { ignored: string }> => ({ repository: named(repository), facts, checks });
 
 /** The name of Muster's own status. Its events are ignored, because it is not a check of the work. */
 export const ownStatus = 'muster';
@@ -204,7 +217,7 @@ const statusStates: Readonly<Record<string, 'pending' | 'passed' | 'failed'>> = 
   error: 'failed',
 };
 
-export function readStatus(payload: unknown): Reading {
+export function readStatus(payload: unknown): DeliveryContent {
   const { repository, context, sha, ...status } = Status.parse(payload);
   if (context === ownStatus) return { ignored: 'the status that Muster sent itself' };
   const state = statusStates[status.state];

@@ -3,7 +3,7 @@
  */
 import { type inside, isSameCommit, type ResultOf } from '@muster/registry';
 
-export interface Standing {
+export interface CommitStatus {
   readonly state: 'success' | 'pending' | 'failure';
   /** The text of the status. It has at most 140 characters, which is GitHub's limit. */
   readonly description: string;
@@ -52,7 +52,7 @@ function lockWords({ lockedPaths, moreLocks }: StoryStanding): string {
     : `${path} and ${lockedPaths.length - 1} more are locked by others`;
 }
 
-function ofStory(story: StoryStanding, sha: string): Standing {
+function ofStory(story: StoryStanding, sha: string): CommitStatus {
   const against = story.freshChangesRequested > 0;
   const isShort = approvalsOf(story, sha) < story.requiredApprovals;
   const isLocked = story.lockedPaths.length > 0;
@@ -72,7 +72,7 @@ function ofStory(story: StoryStanding, sha: string): Standing {
  * Combines the statuses of all work at the head. The worst status is the result, and its story comes first in
  * the text.
  */
-export function standingOf(works: readonly WorkStanding[], sha: string): Standing {
+export function standingOf(works: readonly WorkStanding[], sha: string): CommitStatus {
   const ended = works.find(({ endedAs }) => endedAs !== null);
   if (ended !== undefined) return { state: 'failure', description: `the work ended: ${ended.endedAs}` };
   const stories = works.flatMap((work) => work.stories);

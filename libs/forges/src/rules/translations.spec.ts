@@ -8,12 +8,12 @@ import { githubEvents, ignored, mapped, recordedDeliveries } from '@muster/testi
 import { giteaPull, giteaPush, giteaReview, giteaStatus, giteaRun } from '../../test/gitea-payloads.ts';
 import { gitlabMerge, gitlabPipeline, gitlabPush } from '../../test/gitlab-payloads.ts';
 import { reviewsAsDelivered } from './asked-reviews.ts';
-import { type Reading, words } from './fact.ts';
+import { type DeliveryContent, words } from './fact.ts';
 import { pullRequestActions } from './github.ts';
 import { read, translations } from './translations.ts';
 
 /** Summarizes a reading, such as `pr_updated merge_conflict`, `check failed`, `ignored`. */
-function said(reading: Reading): string {
+function said(reading: DeliveryContent): string {
   if ('ignored' in reading) return 'ignored';
   const checks = reading.checks.map(({ state }) => `check ${state}`);
   return [...reading.facts.map(({ kind }) => kind), ...checks].join(' ');

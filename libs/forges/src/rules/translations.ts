@@ -1,6 +1,6 @@
 /** The readers of each forge's deliveries. */
 import { type ForgeKind } from '@muster/registry';
-import { type Reading, type Translation } from './fact.ts';
+import { type DeliveryContent, type Translation } from './fact.ts';
 import { gitea } from './gitea.ts';
 import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
@@ -17,7 +17,7 @@ export const isRead = (kind: ForgeKind, event: string): boolean =>
   Object.hasOwn(translations[kind], event) && typeof translations[kind][event] === 'function';
 
 /** Reads a delivery. Throws a ZodError if the payload does not match the forge's documentation. */
-export function read(kind: ForgeKind, event: string, payload: unknown): Reading {
+export function read(kind: ForgeKind, event: string, payload: unknown): DeliveryContent {
   const known = translations[kind];
   const reader = Object.hasOwn(known, event) ? known[event] : undefined;
   if (reader === undefined) return { ignored: 'an event that is not known' };

@@ -1,6 +1,6 @@
 /** The ledger of points, and the activity from which it is counted. */
 import { type Db, of, organization, sql } from '@muster/driver';
-import { type Counted, type Given, type Known, type TakenBack } from '../rules/ledger.ts';
+import { type Counted, type AwardedPoints, type LedgerContext, type TakenBack } from '../rules/ledger.ts';
 import { isPointKind, type Occurrence } from '../rules/points.ts';
 
 interface OccurrenceRow extends Omit<Occurrence, 'actorMemberId' | 'projectId' | 'subjectId'> {
@@ -38,7 +38,7 @@ interface EntryRow {
   readonly at: string;
 }
 
-const toGiven = ({ kind, ...row }: EntryRow): Given[] =>
+const toGiven = ({ kind, ...row }: EntryRow): AwardedPoints[] =>
   // Entries of kinds that no longer exist stay in the ledger, and are ignored.
   isPointKind(kind)
     ? [
@@ -55,7 +55,7 @@ const toGiven = ({ kind, ...row }: EntryRow): Given[] =>
     : [];
 
 /** Lists the valid points given for these subjects. Points from before a reset are not valid. */
-export async function listStanding(db: Db, subjectIds: readonly string[]): Promise<Given[]> {
+export async function listStanding(db: Db, subjectIds: readonly string[]): Promise<AwardedPoints[]> {
   const rows = await db.all(
     sql<EntryRow>`select e.activity_seq, e.member_id, e.kind, e.subject_id, e.project_id, e.points, e.at
        from point_entries e left join point_resets r on r.org_id = e.org_id and r.member_id = e.member_id
@@ -71,7 +71,10 @@ export async function listStanding(db: Db, subjectIds: readonly string[]): Promi
  * the numbers of the activity entries. It reads the activity, because the story may have another assignee
  * when it is counted. Former members are left out.
  */
-export async function findAssignees(db: Db, done: readonly Occurrence[]): Promise<Known['assignees']> {
+export async function findAssignees(
+  db: Db,
+  done: readonly Occurrence[],
+): Promise<LedgerContext['assignees']> {
   const rows = await db.all(
     sql<{ seq: number; member_id: string }>`select d.seq, m.id as member_id
        from unnest(${done.map(({ seq }) => seq)}::bigint[], ${done.map(({ subjectId }) => subjectId)}::uuid[]) d (seq, story_id)
@@ -88,7 +91,7 @@ export async function findAssignees(db: Db, done: readonly Occurrence[]): Promis
   return new Map(rows.map((row) => [row.seq, row.member_id]));
 }
 
-export async function listResets(db: Db): Promise<Known['resets']> {
+export async function listResets(db: Db): Promise<LedgerContext['resets']> {
   const rows = await db.all(
     sql<{
       member_id: string;
@@ -98,7 +101,7 @@ export async function listResets(db: Db): Promise<Known['resets']> {
   return new Map(rows.map((row) => [row.member_id, row.reset_seq]));
 }
 
-const keyOf = (entry: Pick<Given, 'activitySeq' | 'memberId' | 'kind'>): string =>
+const keyOf = (entry: Pick<AwardedPoints, 'activitySeq' | 'memberId' | 'kind'>): string =>
   `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
 
 interface KeyRow {
@@ -130,7 +133,7 @@ export async function setEntries(db: Db, { given, takenBack }: Counted): Promise
   ]);
   const isIn = (rows: readonly KeyRow[]) => {
     const keys = new Set(rows.map((row) => `${row.activity_seq} ${row.member_id} ${row.kind}`));
-    return (entry: Given) => keys.has(keyOf(entry));
+    return (entry: AwardedPoints) => keys.has(keyOf(entry));
   };
   const isAdded = isIn(added);
   const isTaken = isIn(taken);

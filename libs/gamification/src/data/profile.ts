@@ -1,7 +1,7 @@
 /** Reads the points of one member. */
 import { type Db, of, organization, sql } from '@muster/driver';
 import { type MemberRef } from '@muster/registry';
-import { isPointKind, type Tally } from '../rules/points.ts';
+import { isPointKind, type PointTotals } from '../rules/points.ts';
 
 /** Reads an active member. Throws not_found for others. */
 export function getMemberRef(db: Db, memberId: string): Promise<MemberRef> {
@@ -10,7 +10,7 @@ export function getMemberRef(db: Db, memberId: string): Promise<MemberRef> {
   );
 }
 
-export async function listTallies(db: Db, memberId: string): Promise<Tally[]> {
+export async function listTallies(db: Db, memberId: string): Promise<PointTotals[]> {
   const rows = await db.all(
     sql<{
       kind: string;

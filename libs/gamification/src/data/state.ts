@@ -2,26 +2,26 @@
 import { type DB, type Db, newId, of, organization, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
 
-export type State = Pick<
+export type CountingState = Pick<
   Selectable<DB['gamification_state']>,
   'counted_seq' | 'state' | 'job_id' | 'synced_at'
 >;
 
 const columns = sql.part`counted_seq, state, job_id, synced_at`;
 
-export const findState = (db: Db): Promise<State | undefined> =>
-  db.find(sql<State>`select ${columns} from gamification_state where ${of()}`);
+export const findState = (db: Db): Promise<CountingState | undefined> =>
+  db.find(sql<CountingState>`select ${columns} from gamification_state where ${of()}`);
 
 /**
  * Locks the state of the organization's points against other counts, requests and resets until this
  * transaction ends.
  */
-export async function lockState(db: Db): Promise<State> {
+export async function lockState(db: Db): Promise<CountingState> {
   const [, state] = await Promise.all([
     db.all(
       sql`insert into gamification_state (org_id) values (${organization}) on conflict (org_id) do nothing`,
     ),
-    db.one(sql<State>`select ${columns} from gamification_state where ${of()} for update`),
+    db.one(sql<CountingState>`select ${columns} from gamification_state where ${of()} for update`),
   ]);
   return state;
 }
@@ -30,7 +30,10 @@ export async function lockState(db: Db): Promise<State> {
  * Requests a count with this ID, unless one is already requested or there is nothing to count. A request that
  * has not run for an hour counts as lost. Returns the state, and if this call made the request.
  */
-export async function requestCount(db: Db, jobId: string): Promise<{ state: State; isAsked: boolean }> {
+export async function requestCount(
+  db: Db,
+  jobId: string,
+): Promise<{ state: CountingState; isAsked: boolean }> {
   const [, state] = await Promise.all([
     db.all(
       sql`insert into gamification_state as g (org_id, state, job_id, requested_at) values (${organization}, 'queued', ${jobId}, now())
@@ -39,7 +42,7 @@ export async function requestCount(db: Db, jobId: string): Promise<{ state: Stat
            then g.synced_at is null or g.counted_seq < (select s.activity from streams s where ${of('s')})
            else g.requested_at < now() - interval '1 hour' end`,
     ),
-    db.one(sql<State>`select ${columns} from gamification_state where ${of()}`),
+    db.one(sql<CountingState>`select ${columns} from gamification_state where ${of()}`),
   ]);
   return { state, isAsked: state.job_id === jobId };
 }

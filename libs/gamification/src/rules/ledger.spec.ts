@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Counted, countPoints, type Given, type Known } from './ledger.ts';
+import { type Counted, countPoints, type AwardedPoints, type LedgerContext } from './ledger.ts';
 import { type Occurrence } from './points.ts';
 
-const nothing: Known = { standing: [], assignees: new Map(), resets: new Map() };
+const nothing: LedgerContext = { standing: [], assignees: new Map(), resets: new Map() };
 const at = '2026-11-21T09:30:00.000Z';
 const story = (seq: number, from: string, to: string, who = 'ana', subjectId = 'web-1'): Occurrence => ({
   seq,
@@ -19,13 +19,13 @@ const done = (seq: number, who?: string, subjectId?: string) =>
 const reopened = (seq: number, who?: string, subjectId?: string) =>
   story(seq, 'done', 'ready', who, subjectId);
 
-const keyOf = (entry: Given) => `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
+const keyOf = (entry: AwardedPoints) => `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
 /** Returns the valid points after a count. */
-const after = (before: readonly Given[], { given, takenBack }: Counted): Given[] => {
+const after = (before: readonly AwardedPoints[], { given, takenBack }: Counted): AwardedPoints[] => {
   const gone = new Set(takenBack.map((entry) => keyOf(entry.given)));
   return [...before, ...given].filter((entry) => !gone.has(keyOf(entry)));
 };
-const pointsOf = (entries: readonly Given[], memberId?: string): number =>
+const pointsOf = (entries: readonly AwardedPoints[], memberId?: string): number =>
   entries.reduce(
     (sum, entry) => sum + (memberId === undefined || entry.memberId === memberId ? entry.points : 0),
     0,

@@ -3,10 +3,10 @@
  * property tests can try any history.
  */
 import { type PointKind } from '@muster/registry';
-import { judge, type Occurrence, pointsOf, type Verdict } from './points.ts';
+import { judge, type Occurrence, pointsOf, type PointChange } from './points.ts';
 
 /** Points, with the number of the activity entry that gave them. They are valid until they are taken back. */
-export interface Given {
+export interface AwardedPoints {
   readonly activitySeq: number;
   readonly memberId: string;
   readonly kind: PointKind;
@@ -17,14 +17,14 @@ export interface Given {
 }
 
 export interface TakenBack {
-  readonly given: Given;
+  readonly given: AwardedPoints;
   readonly bySeq: number;
 }
 
 /** The facts, in addition to the activity, that are needed to count points. */
-export interface Known {
+export interface LedgerContext {
   /** The valid points for the subjects of the activity. */
-  readonly standing: readonly Given[];
+  readonly standing: readonly AwardedPoints[];
   /**
    * The assignee of a story when it was done, by the number of that activity entry. Without an assignee the
    * actor gets the points.
@@ -36,18 +36,19 @@ export interface Known {
 
 export interface Counted {
   /** All points given, in order. Later activity may have taken some of them back. */
-  readonly given: readonly Given[];
+  readonly given: readonly AwardedPoints[];
   readonly takenBack: readonly TakenBack[];
 }
 
-const placeOf = ({ kind, subjectId }: Pick<Given, 'kind' | 'subjectId'>): string => `${kind} ${subjectId}`;
+const placeOf = ({ kind, subjectId }: Pick<AwardedPoints, 'kind' | 'subjectId'>): string =>
+  `${kind} ${subjectId}`;
 
 /** Counts activity, oldest first. */
-export function countPoints(occurrences: readonly Occurrence[], known: Known): Counted {
-  const standing = new Map<string, Given[]>();
+export function countPoints(occurrences: readonly Occurrence[], known: LedgerContext): Counted {
+  const standing = new Map<string, AwardedPoints[]>();
   for (const entry of known.standing)
     standing.set(placeOf(entry), [...(standing.get(placeOf(entry)) ?? []), entry]);
-  const given: Given[] = [];
+  const given: AwardedPoints[] = [];
   const takenBack: TakenBack[] = [];
 
   const judged = occurrences.flatMap((occurrence) =>
@@ -59,7 +60,7 @@ export function countPoints(occurrences: readonly Occurrence[], known: Known): C
     const there = standing.get(place) ?? [];
     if (verdict.does === 'takeBack') {
       // In a repeated count, an old entry must not take back points that were given later.
-      const goes = (entry: Given) =>
+      const goes = (entry: AwardedPoints) =>
         entry.activitySeq < seq && (verdict.whose === 'all' || entry.memberId === actorMemberId);
       takenBack.push(...there.filter(goes).map((entry) => ({ given: entry, bySeq: seq })));
       standing.set(
@@ -80,5 +81,8 @@ export function countPoints(occurrences: readonly Occurrence[], known: Known): C
   return { given, takenBack };
 }
 
-const ownerOf = ({ whose }: Verdict, { seq, actorMemberId }: Occurrence, known: Known): string | null =>
-  (whose === 'assignee' ? known.assignees.get(seq) : undefined) ?? actorMemberId;
+const ownerOf = (
+  { whose }: PointChange,
+  { seq, actorMemberId }: Occurrence,
+  known: LedgerContext,
+): string | null => (whose === 'assignee' ? known.assignees.get(seq) : undefined) ?? actorMemberId;

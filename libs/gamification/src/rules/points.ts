@@ -25,7 +25,7 @@ export interface Occurrence {
 }
 
 /** A decision that an activity entry gives or takes back points. */
-export interface Verdict {
+export interface PointChange {
   readonly kind: PointKind;
   readonly does: 'give' | 'takeBack';
   /**
@@ -40,7 +40,7 @@ export interface Verdict {
   readonly whose: 'actor' | 'assignee' | 'all';
 }
 
-type Judge = (data: unknown, subjectId: string) => readonly Verdict[];
+type Judge = (data: unknown, subjectId: string) => readonly PointChange[];
 
 /**
  * Returns the schema of an event kind's data. The cast is necessary because the compiler cannot relate a
@@ -54,7 +54,7 @@ const schemaOf = <Kind extends EventKind>(kind: Kind) =>
  */
 function rule<Kind extends EventKind>(
   kind: Kind,
-  judgeOf: (data: EventData<Kind>, subjectId: string) => Verdict | readonly Verdict[] | undefined,
+  judgeOf: (data: EventData<Kind>, subjectId: string) => PointChange | readonly PointChange[] | undefined,
 ): [EventKind, Judge] {
   const schema = schemaOf(kind);
   return [
@@ -66,13 +66,13 @@ function rule<Kind extends EventKind>(
   ];
 }
 
-const give = (kind: PointKind, subjectId: string, whose: Verdict['whose'] = 'actor'): Verdict => ({
+const give = (kind: PointKind, subjectId: string, whose: PointChange['whose'] = 'actor'): PointChange => ({
   kind,
   does: 'give',
   subjectId,
   whose,
 });
-const takeBack = (kind: PointKind, subjectId: string, whose: Verdict['whose'] = 'all'): Verdict => ({
+const takeBack = (kind: PointKind, subjectId: string, whose: PointChange['whose'] = 'all'): PointChange => ({
   kind,
   does: 'takeBack',
   subjectId,
@@ -114,7 +114,7 @@ const rules: ReadonlyMap<string, Judge> = new Map([
 ]);
 
 /** Returns the points that an event gives and takes back. The list is empty for events without points. */
-export const judge = ({ kind, data, subjectId }: Occurrence): readonly Verdict[] =>
+export const judge = ({ kind, data, subjectId }: Occurrence): readonly PointChange[] =>
   rules.get(kind)?.(data, subjectId) ?? [];
 
 /**
@@ -144,17 +144,17 @@ const badges: readonly Badge[] = [
 ];
 
 /** The totals of one kind: the valid points, and how often they were given. */
-export interface Tally {
+export interface PointTotals {
   readonly kind: PointKind;
   readonly points: number;
   readonly times: number;
 }
 
-export const badgesOf = (tallies: readonly Tally[]): Badge[] =>
+export const badgesOf = (tallies: readonly PointTotals[]): Badge[] =>
   badges.filter(({ kind, times }) => tallies.some((tally) => tally.kind === kind && tally.times >= times));
 
 /** Returns the points by kind, with 0 for missing kinds. */
-export function byKind(tallies: readonly Tally[]): Record<PointKind, number> {
+export function byKind(tallies: readonly PointTotals[]): Record<PointKind, number> {
   const none: Record<PointKind, number> = {
     story_done: 0,
     review_given: 0,

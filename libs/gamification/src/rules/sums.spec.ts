@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Given } from './ledger.ts';
+import { type AwardedPoints } from './ledger.ts';
 import { dayOf, startOf, sumChanges } from './sums.ts';
 
 describe('periods', () => {
@@ -38,7 +38,7 @@ describe('periods', () => {
 });
 
 describe('the changes of the sums', () => {
-  const entry = (changes: Partial<Given> = {}): Given => ({
+  const entry = (changes: Partial<AwardedPoints> = {}): AwardedPoints => ({
     activitySeq: 1,
     memberId: 'ana',
     kind: 'story_done',

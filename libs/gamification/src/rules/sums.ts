@@ -1,5 +1,5 @@
 /** Calculates the changes of the stored sums for a part of the ledger. */
-import { type Counted, type Given } from './ledger.ts';
+import { type Counted, type AwardedPoints } from './ledger.ts';
 
 export const periods = ['week', 'month', 'all'] as const;
 export type Period = (typeof periods)[number];
@@ -63,7 +63,7 @@ export function sumChanges(orgId: string, { given, takenBack }: Counted): SumCha
   const scores = new Map<string, ScoreChange>();
   const days = new Map<string, DayChange>();
 
-  const add = (entry: Given, sign: 1 | -1): void => {
+  const add = (entry: AwardedPoints, sign: 1 | -1): void => {
     const { memberId, kind, projectId, at } = entry;
     const points = sign * entry.points;
     const tally = kept(tallies, `${memberId} ${kind}`, () => ({ memberId, kind, points: 0, times: 0 }));

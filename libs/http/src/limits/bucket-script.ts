@@ -57,7 +57,7 @@ export interface OwedCost extends Cost {
 }
 
 /** A request to take tokens from buckets whose keys are in one cluster slot. */
-export interface Question {
+export interface BucketRequest {
   /** 1 to take one token of each bucket; 0 to take none. */
   readonly wanted: 0 | 1;
   readonly costs: readonly OwedCost[];
@@ -72,13 +72,13 @@ export interface BucketScript {
    * Sends the requests of one cluster slot in one call of the script and resolves each request. If the call
    * fails, it rejects all of these requests and then its own promise.
    */
-  readonly run: (batch: readonly Question[]) => Promise<void>;
+  readonly run: (batch: readonly BucketRequest[]) => Promise<void>;
   readonly placeOf: (key: string) => string;
   readonly close: () => void;
 }
 
 /** Builds the keys and arguments of the script. */
-function callOf(batch: readonly Question[]): { keys: string[]; args: (string | number)[] } {
+function callOf(batch: readonly BucketRequest[]): { keys: string[]; args: (string | number)[] } {
   const buckets = new Map<string, { readonly place: number; readonly rate: Rate }>();
   const placeOfBucket = ({ key, rate }: Cost): number => {
     const known = buckets.get(key) ?? { place: buckets.size + 1, rate };
@@ -93,7 +93,7 @@ function callOf(batch: readonly Question[]): { keys: string[]; args: (string | n
 }
 
 /** Resolves each request with its part of the script's answer, in the order of the requests. */
-function resolveAll(batch: readonly Question[], answer: unknown): void {
+function resolveAll(batch: readonly BucketRequest[], answer: unknown): void {
   if (!Array.isArray(answer)) throw new Error('Redis answered something else');
   let place = 0;
   const next = (): number => Number(answer[place++]);

@@ -2,7 +2,7 @@
  * Keeps the buckets of all processes in Redis. All requests made during one script call are sent together in
  * the next call.
  */
-import { openBucketScript, type OwedCost, type Question } from './bucket-script.ts';
+import { openBucketScript, type OwedCost, type BucketRequest } from './bucket-script.ts';
 import { type Quota } from './rate.ts';
 import { type Cost, type Store } from './store.ts';
 
@@ -44,7 +44,7 @@ function createRefunds(placeOf: (key: string) => string) {
      * Returns the refunds as requests whose answers are not awaited. If one is lost, the token is replenished
      * over time.
      */
-    takeOut: (): Question[] => {
+    takeOut: (): BucketRequest[] => {
       if (back.size === 0) return [];
       const costs = [...back.values()];
       back = new Map();
@@ -62,12 +62,12 @@ function createRefunds(placeOf: (key: string) => string) {
 export function createRedisStore(url: string, timeoutMillis: number): RedisStore {
   const script = openBucketScript(url, timeoutMillis);
   const refunds = createRefunds(script.placeOf);
-  let waiting: Question[] = [];
+  let waiting: BucketRequest[] = [];
   /** The cluster slots for which a script call is running. */
   const busy = new Set<string>();
   let isFlushing = false;
 
-  const placeOf = ({ costs }: Question): string => script.placeOf(costs[0]?.key ?? '');
+  const placeOf = ({ costs }: BucketRequest): string => script.placeOf(costs[0]?.key ?? '');
 
   /** Flushes after all requests of this turn of the event loop. */
   const flushSoon = (): void => {
@@ -92,7 +92,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
    * requests. Requests made during the call are sent in the next one. If a call fails, the waiting requests
    * fail, too, so that no request waits twice for a Redis that hangs.
    */
-  const sendAll = (place: string, batch: readonly Question[]): void => {
+  const sendAll = (place: string, batch: readonly BucketRequest[]): void => {
     busy.add(place);
     const parts = inParts(batch).map(script.run);
     const done = (): void => {
@@ -112,7 +112,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
    * counting.
    */
   const ask = (
-    wanted: Question['wanted'],
+    wanted: BucketRequest['wanted'],
     costs: readonly OwedCost[],
     optional: number,
   ): Promise<readonly Quota[]> =>

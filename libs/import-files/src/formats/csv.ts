@@ -1,6 +1,6 @@
 /** Reads a table with a head, from spreadsheets and from trackers without a format here. */
 import { columnName, openTable, type Row } from '../csv.ts';
-import { type Draft, type Opened, type ReadOptions } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ReadOptions } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
 
 /** The accepted names of each column in lower case. The first one is the name of the field. */
@@ -65,7 +65,7 @@ function withDecimalComma(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{1,3},\d{3}$/.test(text) ? text.replace(',', '.') : text;
 }
 
-function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>, hasDecimalComma: boolean): Draft {
+function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>, hasDecimalComma: boolean): ImportDraft {
   const cell = (field: CsvField): string | undefined => row.at(columns.get(field));
   const used = new Set(columns.values());
   const epic = cell('epic');
@@ -92,7 +92,7 @@ function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>, hasDecimalCom
   };
 }
 
-export async function openCsv(source: Source, { map = new Map() }: ReadOptions): Promise<Opened> {
+export async function openCsv(source: Source, { map = new Map() }: ReadOptions): Promise<OpenedFile> {
   const table = await openTable(source);
   const columns = csvColumns(table.head, map);
   if (!columns.has('title')) {

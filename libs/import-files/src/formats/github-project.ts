@@ -1,6 +1,6 @@
 /** Reads a GitHub project. Its columns are the status values of its items. */
 import { z } from 'zod';
-import { type Draft, type Opened, type Read } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
 import { isObject, unread } from '../unread.ts';
 import { isPullRequest, dueOf, leftOfMilestone, referenceOf } from './github-reference.ts';
 import { parseEach } from './json.ts';
@@ -28,7 +28,7 @@ type Item = z.infer<typeof Item>;
 const known = new Set([...Object.keys(Item.shape), 'repository', 'linked pull requests']);
 const knownOfContent = new Set([...Object.keys(Content.shape), 'repository', 'id']);
 
-function draftOf(item: Item): Draft {
+function draftOf(item: Item): ImportDraft {
   const { content, labels, assignees, milestone } = item;
   const reference = referenceOf(content.url);
   const epic = isObject(milestone) ? (milestone as { title: string }).title : milestone;
@@ -59,7 +59,7 @@ function draftOf(item: Item): Draft {
   };
 }
 
-export function openProject(list: readonly unknown[], total: unknown): Opened {
+export function openProject(list: readonly unknown[], total: unknown): OpenedFile {
   const items = parseEach(list, Item, 'item of a project of GitHub');
   const missing = typeof total === 'number' ? total - items.length : 0;
   return {
@@ -69,7 +69,7 @@ export function openProject(list: readonly unknown[], total: unknown): Opened {
             `The file ends after ${items.length} of ${items.length + missing} items: --limit of gh says how many.`,
           ]
         : [],
-    async *read(): AsyncGenerator<Read> {
+    async *read(): AsyncGenerator<ReadItem> {
       for (const item of items) {
         if (item.content.type === 'PullRequest' || isPullRequest(item.content.url)) {
           yield { place: `pull request ${item.content.number ?? item.id}`, skipped: 'pull request' };

@@ -1,5 +1,5 @@
 /** Parses addresses and milestones, which both formats of GitHub share. */
-import { type Json, unreadOf } from '../unread.ts';
+import { type JsonItem, unreadOf } from '../unread.ts';
 
 /** Returns `acme/web#17` for the address of an issue, and undefined for any other address. */
 export function referenceOf(address: string | null | undefined): string | undefined {
@@ -17,13 +17,13 @@ const knownOfMilestone = new Set([
 ]);
 
 /** Returns the due date of a milestone, as `gh` or the API writes it. */
-export function dueOf(milestone: Json): string | undefined {
+export function dueOf(milestone: JsonItem): string | undefined {
   const due = milestone['dueOn'] ?? milestone['due_on'];
   return typeof due === 'string' ? due : undefined;
 }
 
 /** Lists the fields of a GitHub milestone that the epic made from it does not store. */
-export const leftOfMilestone = (milestone: Json): string[] => [
+export const leftOfMilestone = (milestone: JsonItem): string[] => [
   ...unreadOf('a milestone', milestone, knownOfMilestone),
   ...(milestone['state'] === 'closed' ? ['closed state of a milestone'] : []),
 ];

@@ -4,7 +4,7 @@
  */
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
-import { type Draft, type Opened, type Read } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
 import { jsonOf, NoImport, type Source } from '../source.ts';
 import { isObject, unread, unreadOf } from '../unread.ts';
 import { nodesOf, parseEach } from './json.ts';
@@ -143,7 +143,7 @@ function waitsOf(issues: readonly Issue[]): Waits {
   return waits;
 }
 
-function draftOf(issue: Issue, waits: Waits): Draft {
+function draftOf(issue: Issue, waits: Waits): ImportDraft {
   const { number, title, body, labels, assignees, milestone, comments } = issue;
   const isCount = typeof comments === 'number';
   const said = isCount ? [] : (comments ?? []);
@@ -195,7 +195,7 @@ function issuesOf(json: unknown): unknown[] {
   throw new NoImport('the file is no list of issues');
 }
 
-export async function openGithub(source: Source): Promise<Opened> {
+export async function openGithub(source: Source): Promise<OpenedFile> {
   const json = await jsonOf(source);
   if (isObject(json) && Array.isArray(json['items']) && !('incomplete_results' in json)) {
     return openProject(json['items'], json['totalCount']);
@@ -206,7 +206,7 @@ export async function openGithub(source: Source): Promise<Opened> {
   const waits = waitsOf(issues.filter((issue) => !isPullRequestOf(issue)));
   return {
     notes: [],
-    async *read(): AsyncGenerator<Read> {
+    async *read(): AsyncGenerator<ReadItem> {
       for (const issue of issues) {
         if (isPullRequestOf(issue)) yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
         else yield { draft: draftOf(issue, waits) };

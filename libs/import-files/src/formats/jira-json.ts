@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ReadOptions } from '../draft.ts';
 import { NoImport } from '../source.ts';
-import { isObject, type Json, unread, unreadOf } from '../unread.ts';
+import { isObject, type JsonItem, unread, unreadOf } from '../unread.ts';
 import { type JiraIssue } from './jira.ts';
 import { parseEach } from './json.ts';
 
@@ -124,7 +124,7 @@ function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssu
     })),
     leftOut: [
       ...(fields.duedate && !isEpic ? ['duedate'] : []),
-      ...unread(fields as Json, read).map((field) => names[field] ?? field),
+      ...unread(fields as JsonItem, read).map((field) => names[field] ?? field),
       ...links.flatMap(({ type }) =>
         type?.name.toLowerCase() === 'blocks' ? [] : [`link ${type?.name ?? ''}`],
       ),

@@ -1,6 +1,6 @@
 /** Reads Jira files: the CSV of its search, and the answer of its REST API, version 2. */
 import { type StoryStatus } from '@muster/registry';
-import { type Draft, type Opened, type Read, type ReadOptions } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ReadItem, type ReadOptions } from '../draft.ts';
 import { type Source } from '../source.ts';
 import { wikiToMarkdown } from '../wiki.ts';
 import { openAnswers } from './jira-json.ts';
@@ -91,7 +91,7 @@ async function indexOf(issues: AsyncIterable<JiraIssue>): Promise<Index> {
 }
 
 /** Returns the epic of an issue, or of its nearest ancestor with one. */
-function epicOf(issue: JiraIssue, index: Index): Draft['epic'] {
+function epicOf(issue: JiraIssue, index: Index): ImportDraft['epic'] {
   const seen = new Set<string>();
   const open = [...issue.parents];
   for (let named = open.shift(); named !== undefined; named = open.shift()) {
@@ -128,7 +128,7 @@ function statusOf({
   status,
   category,
   resolution,
-}: JiraIssue): Pick<Draft, 'status' | 'statusIs' | 'statusHint'> {
+}: JiraIssue): Pick<ImportDraft, 'status' | 'statusIs' | 'statusHint'> {
   const hint = categories[(category ?? '').toLowerCase()];
   if (resolution !== undefined && notDone.test(resolution)) {
     return { status: `${status ?? 'Resolved'} (${resolution})`, statusIs: 'canceled' };
@@ -136,7 +136,7 @@ function statusOf({
   return { status, statusHint: hint };
 }
 
-function draftOf(issue: JiraIssue, index: Index): Draft {
+function draftOf(issue: JiraIssue, index: Index): ImportDraft {
   const { place, key, title, priority, labels, estimate, createdAt, updatedAt, assignee, url } = issue;
   const { description, comments, blockedBy, leftOut } = issue;
   return {
@@ -179,13 +179,13 @@ function leftOfEpic(epic: JiraIssue): string[] {
   ];
 }
 
-export async function openJira(source: Source, options: ReadOptions): Promise<Opened> {
+export async function openJira(source: Source, options: ReadOptions): Promise<OpenedFile> {
   const json = await jsonIfAny(source);
   const issues = json === undefined ? await openRows(source, options) : openAnswers(json, options);
   const index = await indexOf(issues());
   return {
     notes: [],
-    async *read(): AsyncGenerator<Read> {
+    async *read(): AsyncGenerator<ReadItem> {
       for await (const issue of issues()) {
         const { key, place, isEpic } = issue;
         if (!isEpic || key === undefined) {

@@ -2,7 +2,7 @@
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
 import { needColumns, openTable, type Row } from '../csv.ts';
-import { type Draft, type Opened, type Read } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
 import { isObject, unread, unreadOf } from '../unread.ts';
 import { jsonIfAny, nodesOf, parseEach } from './json.ts';
@@ -42,7 +42,7 @@ function hintOf(row: Row): StoryStatus {
   return row.get('started') === undefined ? 'backlog' : 'in_progress';
 }
 
-function draftOfRow(row: Row, children: ReadonlyMap<string, readonly string[]>): Draft {
+function draftOfRow(row: Row, children: ReadonlyMap<string, readonly string[]>): ImportDraft {
   const id = row.get('id') ?? '';
   const project = row.get('project');
   const assignee = row.get('assignee');
@@ -69,7 +69,7 @@ function draftOfRow(row: Row, children: ReadonlyMap<string, readonly string[]>):
   };
 }
 
-async function openTableOf(source: Source): Promise<Opened> {
+async function openTableOf(source: Source): Promise<OpenedFile> {
   const table = await openTable(source);
   needColumns(table, 'Linear', ['id'], ['title'], ['status']);
   // A parent waits for its sub-issues.
@@ -150,7 +150,7 @@ const types: Readonly<Record<string, StoryStatus>> = {
 
 const personOf = (person: Issue['assignee']): string[] => [person?.email ?? person?.name ?? []].flat();
 
-function draftOfIssue(issue: Issue): Draft {
+function draftOfIssue(issue: Issue): ImportDraft {
   const { identifier, state, project, comments, inverseRelations } = issue;
   const others = inverseRelations
     .filter(({ type }) => type !== 'blocks')
@@ -211,13 +211,13 @@ function issuesOf(json: unknown): unknown[] {
 const isAnswer = (json: unknown): boolean =>
   isObject(json) && ('data' in json || 'nodes' in json || 'issues' in json);
 
-export async function openLinear(source: Source): Promise<Opened> {
+export async function openLinear(source: Source): Promise<OpenedFile> {
   const json = await jsonIfAny(source);
   if (json === undefined) return openTableOf(source);
   const issues = parseEach(issuesOf(json), Issue, 'issue of Linear');
   return {
     notes: [],
-    async *read(): AsyncGenerator<Read> {
+    async *read(): AsyncGenerator<ReadItem> {
       for (const issue of issues) yield { draft: draftOfIssue(issue) };
     },
   };

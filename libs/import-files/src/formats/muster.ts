@@ -3,7 +3,7 @@
  */
 import { storyStatuses } from '@muster/registry';
 import { z } from 'zod';
-import { type Draft, type Opened, type Read } from '../draft.ts';
+import { type ImportDraft, type OpenedFile, type ReadItem } from '../draft.ts';
 import { jsonOf, NoImport, type Source } from '../source.ts';
 import { unread } from '../unread.ts';
 
@@ -27,13 +27,13 @@ const Board = z.looseObject({
 
 const known = new Set(Object.keys(Story.shape));
 
-export async function openMuster(source: Source): Promise<Opened> {
+export async function openMuster(source: Source): Promise<OpenedFile> {
   const parsed = Board.safeParse(await jsonOf(source));
   if (!parsed.success)
     throw new NoImport(`the file is no board file of Muster:\n${z.prettifyError(parsed.error)}`);
   const { epics, stories } = parsed.data;
   const epicsById = new Map((epics ?? []).map((epic) => [epic.localId, epic]));
-  const draftOf = (story: z.infer<typeof Story>): Draft => {
+  const draftOf = (story: z.infer<typeof Story>): ImportDraft => {
     const { localId, status, epicLocalId } = story;
     const epic = epicsById.get(epicLocalId ?? '');
     return {
@@ -50,7 +50,7 @@ export async function openMuster(source: Source): Promise<Opened> {
   };
   return {
     notes: [],
-    async *read(): AsyncGenerator<Read> {
+    async *read(): AsyncGenerator<ReadItem> {
       await Promise.resolve();
       for (const story of stories) yield { draft: draftOf(story) };
     },

@@ -1,6 +1,6 @@
 /** Reads Plane files: the CSV and the JSON of its export, in which lists are JSON within a cell. */
 import { columnName, openTable, needColumns, Row } from '../csv.ts';
-import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
+import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
 import { isObject } from '../unread.ts';
 import { jsonIfAny } from './json.ts';
@@ -112,7 +112,7 @@ async function waitsOf(rows: () => AsyncIterable<Row>): Promise<Map<string, stri
   return waits;
 }
 
-function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Draft {
+function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): ImportDraft {
   const id = idOf(row);
   const relations = relationsOf(row.get('relations'));
   const comments = commentsOf(row.get('comments'));
@@ -176,13 +176,13 @@ async function rowsOfTable(source: Source): Promise<() => AsyncGenerator<Row>> {
   return table.rows;
 }
 
-export async function openPlane(source: Source): Promise<Opened> {
+export async function openPlane(source: Source): Promise<OpenedFile> {
   const json = await jsonIfAny(source);
   const rows = json === undefined ? await rowsOfTable(source) : rowsOfJson(json);
   const waits = await waitsOf(rows);
   return {
     notes: [],
-    async *read(): AsyncGenerator<Read> {
+    async *read(): AsyncGenerator<ReadItem> {
       for await (const row of rows()) {
         const place = idOf(row) ?? `line ${row.line}`;
         if (row.get('is draft')?.toLowerCase() === 'true') yield { place, skipped: 'draft' };

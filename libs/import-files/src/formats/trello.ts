@@ -1,7 +1,7 @@
 /** Reads the JSON of a Trello board. */
 import { type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
-import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
+import { type ImportDraft, type DraftComment, type OpenedFile, type ReadItem } from '../draft.ts';
 import { jsonOf, NoImport, type Source } from '../source.ts';
 import { unread, unreadOf } from '../unread.ts';
 
@@ -153,7 +153,7 @@ function madeAt(id: string): string | undefined {
 
 const doneWords = /\b(done|complete[d]?|finished|shipped|released|closed)\b/i;
 
-export async function openTrello(source: Source): Promise<Opened> {
+export async function openTrello(source: Source): Promise<OpenedFile> {
   const parsed = Board.safeParse(await jsonOf(source));
   if (!parsed.success)
     throw new NoImport(`the file is no board of Trello:\n${z.prettifyError(parsed.error)}`);
@@ -186,7 +186,7 @@ export async function openTrello(source: Source): Promise<Opened> {
       ? { status: `${list.name} (complete)`, statusIs: 'done' }
       : { status: list.name };
   }
-  const draftOf = (card: Card): Draft => ({
+  const draftOf = (card: Card): ImportDraft => ({
     place: placeOfCard(card),
     externalId: card.id,
     url: card.shortUrl ?? card.url ?? undefined,
@@ -219,7 +219,7 @@ export async function openTrello(source: Source): Promise<Opened> {
             `The file has ${actions.length.toLocaleString('en')} actions, where exports of Trello end: older comments may be missing.`,
           ]
         : [],
-    async *read(): AsyncGenerator<Read> {
+    async *read(): AsyncGenerator<ReadItem> {
       for (const card of board.cards.toSorted((a, b) => placeOf(a) - placeOf(b) || byPlace(a, b))) {
         if (card.isTemplate === true) yield { place: placeOfCard(card), skipped: 'template' };
         else yield { draft: draftOf(card) };

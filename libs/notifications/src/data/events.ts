@@ -16,7 +16,7 @@ export interface Walk {
   readonly limit: number;
 }
 
-export interface Walked {
+export interface EventBatch {
   readonly items: readonly (ActivityItem & { readonly seq: number })[];
   /** The number of the last scanned entry, whether or not the caller may see it. */
   readonly upTo: number;
@@ -59,7 +59,7 @@ export async function walkEvents(
   db: Db,
   caller: Caller,
   { from, projectId, kinds, limit }: Walk,
-): Promise<Walked> {
+): Promise<EventBatch> {
   const stream: Part[] = [of('e')];
   if (projectId !== undefined) stream.push(sql.part`e.project_id = (select p.project_known_as from place p)`);
   const where: Part[] = [sql.part`e.nth < ${sql.literal(mostLookedAt)}`];

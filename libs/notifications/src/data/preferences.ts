@@ -1,9 +1,9 @@
 /** The channels that members chose for notifications. A choice equal to the default is not stored. */
 import { type Db, type DB, of, organization, type Query, sql } from '@muster/driver';
 import { type Selectable } from 'kysely';
-import { type Choice, defaultChannels } from '../rules/channels.ts';
+import { type ChannelChoice, defaultChannels } from '../rules/channels.ts';
 
-export const listChoices = (db: Db, memberId: string): Promise<Choice[]> =>
+export const listChoices = (db: Db, memberId: string): Promise<ChannelChoice[]> =>
   db.all(
     sql<
       Pick<Selectable<DB['notification_preferences']>, 'kind' | 'channel' | 'enabled'>
@@ -14,7 +14,7 @@ export const listChoices = (db: Db, memberId: string): Promise<Choice[]> =>
  * Answers the statement that stores a member's choice for a channel. A choice that equals the default is
  * deleted.
  */
-export function setChoice(memberId: string, { kind, channel, enabled }: Choice): Query<unknown> {
+export function setChoice(memberId: string, { kind, channel, enabled }: ChannelChoice): Query<unknown> {
   if (defaultChannels(kind)[channel] === enabled) {
     return sql`delete from notification_preferences where ${of()} and member_id = ${memberId} and kind = ${kind} and channel = ${channel}`;
   }

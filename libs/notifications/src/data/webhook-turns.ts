@@ -139,7 +139,7 @@ const mayHear = (makerId: string, projectId: Part): Part => sql.part`(
   or ${projectId} in (select p.id from projects p join members m on m.org_id = p.org_id
     where ${of('p')} and m.id = ${makerId}::uuid and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))`;
 
-export interface Walked {
+export interface WebhookTurnResult {
   /** The number of pending events. */
   readonly waiting: number;
   /** True if enough events are due, so that nothing was scanned. */
@@ -155,11 +155,11 @@ export interface Walked {
  * subscribes to. `next_at` is rounded to milliseconds, so the current time is truncated. If it were rounded
  * up, the event would not be due in this round of deliveries.
  */
-export function walkOn(db: Db, w: HeldWebhook): Promise<Walked> {
+export function walkOn(db: Db, w: HeldWebhook): Promise<WebhookTurnResult> {
   const stream: Part[] = [of('e'), sql.part`e.seq > ${w.cursor_seq}::bigint`];
   if (w.project_id !== null) stream.push(sql.part`e.project_id = ${w.project_id}::uuid`);
   return db.one(
-    sql<Walked>`with waiting as materialized (
+    sql<WebhookTurnResult>`with waiting as materialized (
         select count(*) as n, count(*) filter (where d.next_at <= now()) >= ${sql.literal(enoughDue)} as is_enough from (select d.next_at from webhook_deliveries d
         where ${of('d')} and d.webhook_id = ${w.id} and d.state = 'pending' and d.seq is not null
         limit ${sql.literal(mostWaiting)}) d),

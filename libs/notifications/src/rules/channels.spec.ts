@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { notificationChannels, notificationKinds } from '@muster/registry';
 import fc from 'fast-check';
-import { channelsOf, type Choice, defaultChannels } from './channels.ts';
+import { channelsOf, type ChannelChoice, defaultChannels } from './channels.ts';
 
-const choice: fc.Arbitrary<Choice> = fc.record({
+const choice: fc.Arbitrary<ChannelChoice> = fc.record({
   kind: fc.constantFrom(...notificationKinds),
   channel: fc.constantFrom(...notificationChannels),
   enabled: fc.boolean(),

@@ -6,16 +6,16 @@ import {
   type NotificationPreference,
 } from '@muster/registry';
 
-export type Channels = NotificationPreference['channels'];
+export type ChannelPreferences = NotificationPreference['channels'];
 
-const by = (...channels: NotificationChannel[]): Channels => ({
+const by = (...channels: NotificationChannel[]): ChannelPreferences => ({
   inbox: channels.includes('inbox'),
   email: channels.includes('email'),
   push: channels.includes('push'),
 });
 
 /** The defaults use e-mail for notifications that a member waits for, and push for urgent ones. */
-const defaults: Record<NotificationKind, Channels> = {
+const defaults: Record<NotificationKind, ChannelPreferences> = {
   mention: by('inbox', 'email', 'push'),
   assigned: by('inbox', 'email'),
   review_requested: by('inbox', 'email', 'push'),
@@ -36,17 +36,17 @@ const defaults: Record<NotificationKind, Channels> = {
   merge_reverted: by('inbox', 'email'),
 };
 
-export const defaultChannels = (kind: NotificationKind): Channels => defaults[kind];
+export const defaultChannels = (kind: NotificationKind): ChannelPreferences => defaults[kind];
 
 /** A member's choice for one channel of one kind. */
-export interface Choice {
+export interface ChannelChoice {
   readonly kind: NotificationKind;
   readonly channel: NotificationChannel;
   readonly enabled: boolean;
 }
 
 /** Answers the channels of a kind for a member with these choices. */
-export function channelsOf(kind: NotificationKind, choices: readonly Choice[]): Channels {
+export function channelsOf(kind: NotificationKind, choices: readonly ChannelChoice[]): ChannelPreferences {
   const channels = { ...defaults[kind] };
   for (const channel of notificationChannels) {
     const choice = choices.find((made) => made.kind === kind && made.channel === channel);

@@ -128,7 +128,7 @@ export const beginCheck = (providerId: string): Query<unknown> =>
 export async function noteCheck(
   db: Db,
   { id, version }: Pick<ProviderRow, 'id' | 'version'>,
-  { problem, proven, unproven }: Found,
+  { problem, proven, unproven }: ProviderCheckResult,
 ): Promise<void> {
   const isSame = sql.part`exists (select from identity_providers p where ${of('p')} and p.id = ${id} and p.version = ${version})`;
   db.later(
@@ -167,7 +167,7 @@ export async function askForChecks(db: Db): Promise<number> {
 }
 
 /** The result of a check of an identity provider and its domains. */
-export interface Found {
+export interface ProviderCheckResult {
   readonly problem: string | null;
   /**
    * The domains whose DNS record was found. A domain that is in neither `proven` nor `unproven` could not be

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId, type Pool } from '@muster/driver';
 import { type GivenRole } from '@muster/registry';
-import { type Reaction } from '@muster/runtime';
+import { type EventReaction } from '@muster/runtime';
 import { inOrganizationAsSystem } from '@muster/tenancy';
 import { type People, useWorld } from '@muster/testing';
 import { organizationsHandlers } from '../index.ts';
@@ -12,8 +12,12 @@ const world = useWorld(organizationsHandlers);
 const facts = { requestId: 'spec', ip: '127.0.0.1', userAgent: 'spec' };
 const baseUrl = 'https://muster.example';
 
-const accept = (token: unknown, name: unknown = 'Noor', reactions: readonly Reaction[] = [], pool?: Pool) =>
-  acceptInvitation(pool ?? world.database.app, { token, name }, facts, reactions);
+const accept = (
+  token: unknown,
+  name: unknown = 'Noor',
+  reactions: readonly EventReaction[] = [],
+  pool?: Pool,
+) => acceptInvitation(pool ?? world.database.app, { token, name }, facts, reactions);
 const mailOf = (orgId: string, invitationId: string) =>
   inOrganizationAsSystem(world.database.owner, orgId, (db) =>
     prepareInvitationMail(db, { orgId, invitationId, baseUrl }),
@@ -188,7 +192,7 @@ describe('accepting an invitation', () => {
     const people = await world.org();
     const { secret } = await invited(people);
     const seen: string[] = [];
-    const refuses: Reaction = async ({ actor, domainEvents }) => {
+    const refuses: EventReaction = async ({ actor, domainEvents }) => {
       seen.push(...domainEvents.map(({ kind }) => `${kind} ${actor.name}`));
       throw new Error('a reaction that fails');
     };

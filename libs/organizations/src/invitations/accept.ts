@@ -3,7 +3,14 @@
  */
 import { type Db, nextVersion, OutcomeUnknown, type Pool } from '@muster/driver';
 import { type GivenRole, type Member, MemberName, notFound, refusal, type Scope } from '@muster/registry';
-import { conclude, hashToken, newTokenSecret, parseWith, type Reaction, toApiError } from '@muster/runtime';
+import {
+  conclude,
+  hashToken,
+  newTokenSecret,
+  parseWith,
+  type EventReaction,
+  toApiError,
+} from '@muster/runtime';
 import {
   type DomainEvent,
   identify,
@@ -63,7 +70,7 @@ export async function acceptInvitation(
   pool: Pool,
   input: unknown,
   facts: AcceptanceFacts,
-  reactions: readonly Reaction[],
+  reactions: readonly EventReaction[],
 ): Promise<Accepted> {
   const { token: secret, name } = parseWith(Acceptance, input, 'What accepts an invitation does not fit.');
   if (!isInvitationSecret(secret)) throw notFound();
@@ -97,7 +104,7 @@ export async function joinByAccount(
   pool: Pool,
   account: InvitedAccount,
   facts: AcceptanceFacts,
-  reactions: readonly Reaction[],
+  reactions: readonly EventReaction[],
 ): Promise<Member> {
   try {
     return await inInvitingOrganization(pool, account, async (session) => {
@@ -122,7 +129,7 @@ interface Joining {
   /** Creates the new member's credentials. Answers the id of their token, or null if they use a session. */
   readonly begin: (member: Member, role: GivenRole) => Promise<string | null>;
   readonly facts: AcceptanceFacts;
-  readonly reactions: readonly Reaction[];
+  readonly reactions: readonly EventReaction[];
 }
 
 async function join(

@@ -4,7 +4,7 @@ import { type Actor, type GivenRole } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
 import { setSecretHash } from '../data/invitations.ts';
 import { newInvitationSecret } from '../rules/invitation-secret.ts';
-import { invitationMail, type Mail } from '../rules/invitation-mail.ts';
+import { invitationMail, type InvitationMail } from '../rules/invitation-mail.ts';
 
 export interface InvitationMailRequest {
   readonly orgId: string;
@@ -29,7 +29,7 @@ interface MailRow {
 export async function prepareInvitationMail(
   db: Db,
   { invitationId, baseUrl }: InvitationMailRequest,
-): Promise<Mail | null> {
+): Promise<InvitationMail | null> {
   const row = await db.find(
     sql<MailRow>`select i.email, i.role, i.invited_by, i.expires_at, o.name as org_name
        from invitations i join orgs o on o.id = i.org_id

@@ -2,7 +2,7 @@
 import { type GivenRole } from '@muster/registry';
 import { readable } from './readable.ts';
 
-export interface Mail {
+export interface InvitationMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -31,7 +31,7 @@ const roleNames: Readonly<Record<GivenRole, string>> = {
 const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-export function invitationMail(facts: InvitationFacts): Mail {
+export function invitationMail(facts: InvitationFacts): InvitationMail {
   const { inviter, organization, role, url, secret } = facts;
   // Browsers do not send the part after `#`, so no request log contains the secret.
   const link = `${url}#token=${secret}`;

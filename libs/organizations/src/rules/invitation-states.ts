@@ -2,7 +2,7 @@
  * The state machine of an invitation as one table. The code uses it, and its documentation is generated from
  * it.
  */
-import { type InvitationState, type Reason } from '@muster/registry';
+import { type InvitationState, type ErrorReason } from '@muster/registry';
 
 /** The actions on an invitation. `invite` means to invite the same address again. */
 export const invitationActions = ['invite', 'resend', 'revoke', 'accept'] as const;
@@ -12,7 +12,7 @@ export type InvitationAction = (typeof invitationActions)[number];
 export type InvitationOutcome =
   | { readonly to: InvitationState }
   | { readonly another: 'invitation' }
-  | { readonly refused: Extract<Reason, 'already_exists' | 'already_resolved' | 'expired'> };
+  | { readonly refused: Extract<ErrorReason, 'already_exists' | 'already_resolved' | 'expired'> };
 
 export const invitationLife: Readonly<
   Record<InvitationState, Readonly<Record<InvitationAction, InvitationOutcome>>>

@@ -1,6 +1,6 @@
 /** Billing periods: months in UTC that begin on the day of the month on which the subscription began. */
 
-export interface Period {
+export interface TimeRange {
   readonly start: string;
   /** The exclusive end of the period. */
   readonly end: string;
@@ -18,7 +18,7 @@ function monthAfter(from: string, anchorDay: number): string {
  * Answers the period that contains `at`: the given one, or a later month. `began` is the start of the
  * subscription. Its day of the month is remembered through months that are too short for it.
  */
-export function rollForward(period: Period, began: string, at: string): Period {
+export function rollForward(period: TimeRange, began: string, at: string): TimeRange {
   const anchorDay = new Date(began).getUTCDate();
   let current = period;
   while (current.end <= at) current = { start: current.end, end: monthAfter(current.end, anchorDay) };

@@ -5,7 +5,7 @@ import {
   type QueueName,
   queueNames,
   type ScheduledJobName,
-  type Ticket,
+  type JobTicket,
 } from '@muster/jobs';
 import { Queue } from 'bullmq';
 import { type OnError, producerRedis } from './connection.ts';
@@ -31,7 +31,7 @@ export interface QueueAddress {
 
 export interface Enqueued {
   readonly name: JobName;
-  readonly ticket: Ticket;
+  readonly ticket: JobTicket;
   /** The trace contexts of the callers that requested the job, if tracing is enabled. */
   readonly traceParents?: readonly string[];
 }

@@ -3,7 +3,7 @@
  * looks healthy proves nothing.
  */
 import { type Queues } from './queues.ts';
-import { type Working } from './work.ts';
+import { type RunningWorker } from './work.ts';
 
 /** The time in milliseconds after which a queue counts as silent. It is as long as four canary intervals. */
 const silenceMillis = 120_000;
@@ -15,7 +15,7 @@ const silenceMillis = 120_000;
  * unreachable, because no worker can work then.
  */
 export async function silentQueues(
-  working: readonly Working[],
+  working: readonly RunningWorker[],
   queues: Pick<Queues, 'waiting'>,
   now: number = Date.now(),
 ): Promise<string[]> {

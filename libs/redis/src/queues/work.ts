@@ -22,27 +22,27 @@ export const freedAfterMillis = lockMillis + 2 * lookMillis;
 const lastWordMillis = 2_000;
 
 /** The result of a job. `skipped` means that there was nothing left to do. */
-export type Outcome = 'done' | 'skipped' | 'failed';
+export type JobOutcome = 'done' | 'skipped' | 'failed';
 
 export interface Ended {
   readonly name: JobName;
   /** The data of the job. For an outbox job it is the ticket. */
   readonly data: unknown;
-  readonly outcome: Outcome;
+  readonly outcome: JobOutcome;
   readonly seconds: number;
   /** The error of a failed job. */
   readonly error: unknown;
 }
 
-export interface Work extends QueueAddress {
+export interface QueueWorker extends QueueAddress {
   readonly queue: QueueName;
   readonly concurrency: number;
   /** Runs one job. The signal aborts when its time is up; later results are ignored. */
-  readonly run: (name: JobName, data: unknown, signal: AbortSignal) => Promise<Outcome>;
+  readonly run: (name: JobName, data: unknown, signal: AbortSignal) => Promise<JobOutcome>;
   readonly onEnd: (ended: Ended) => void;
 }
 
-export interface Working {
+export interface RunningWorker {
   readonly queue: QueueName;
   /**
    * Returns the time at which the worker last took or ended a job, including canaries, as given by
@@ -76,7 +76,7 @@ export async function within<Result>(signal: AbortSignal, work: Promise<Result>)
   }
 }
 
-export function work(options: Work): Working {
+export function work(options: QueueWorker): RunningWorker {
   const { queue, concurrency, onEnd } = options;
   const redis = workerRedis(options.url, options.onError);
   let lastSign = Date.now();
@@ -86,7 +86,7 @@ export function work(options: Work): Working {
 
   const runNamed = async (name: JobName, data: unknown): Promise<void> => {
     const started = performance.now();
-    const end = (outcome: Outcome, error?: unknown): void => {
+    const end = (outcome: JobOutcome, error?: unknown): void => {
       onEnd({ name, data, outcome, seconds: (performance.now() - started) / 1_000, error });
     };
     const signal = AbortSignal.timeout(jobOf(name).timeoutSeconds * 1_000);

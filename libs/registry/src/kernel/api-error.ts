@@ -1,11 +1,11 @@
 /** The contract's error object as an exception, for all services that answer calls. */
 import { type OrgRole, type ProjectRole } from './access.ts';
 import { type ErrorBody, type ErrorCode, errorStatus, type Issue } from './errors.ts';
-import { type Reason, type ReasonOf, reasons } from './reasons.ts';
+import { type ErrorReason, type ReasonOf, reasons } from './reasons.ts';
 import { withShortLists } from './short-lists.ts';
 
 type Facts = Record<string, unknown>;
-type Details = Facts & { reason: Reason; issues?: Issue[]; retryable?: boolean };
+type Details = Facts & { reason: ErrorReason; issues?: Issue[]; retryable?: boolean };
 
 /**
  * An expected answer other than success: a refusal, or an unavailable service. Create it only with the

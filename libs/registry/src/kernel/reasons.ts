@@ -4,7 +4,7 @@
  * it.
  */
 import { type ErrorCode } from './errors.ts';
-import { conflict, type Row, unprocessable } from './rule-reasons.ts';
+import { conflict, type ReasonText, unprocessable } from './rule-reasons.ts';
 
 const catalogue = {
   bad_request: {
@@ -316,7 +316,7 @@ const catalogue = {
       retryable: true,
     },
   },
-} as const satisfies Record<ErrorCode, Record<string, Row>>;
+} as const satisfies Record<ErrorCode, Record<string, ReasonText>>;
 type Catalogue = typeof catalogue;
 
 /** The reasons that an error of this code may have. */
@@ -329,13 +329,13 @@ export type ReasonOf<Code extends ErrorCode> = {
         : never;
   }[keyof Catalogue[Home] & string];
 }[ErrorCode];
-export type Reason = ReasonOf<ErrorCode>;
+export type ErrorReason = ReasonOf<ErrorCode>;
 /**
  * The refusals that operations declare: the call is valid, but the state of the data or a rule forbids it.
  */
 export type RuleReason = ReasonOf<'conflict' | 'unprocessable'>;
 
-export interface Fact {
+export interface ReasonDescription {
   readonly code: ErrorCode;
   readonly meaning: string;
   readonly remedy: string;
@@ -346,24 +346,24 @@ export interface Fact {
 /** The catalogue entry of each reason. */
 export const reasons = Object.fromEntries(
   Object.entries(catalogue).flatMap(([code, rows]) =>
-    Object.entries<Row>(rows).map(([reason, { meaning, remedy, retryable = false }]) => [
+    Object.entries<ReasonText>(rows).map(([reason, { meaning, remedy, retryable = false }]) => [
       reason,
       { code, meaning, remedy, retryable },
     ]),
   ),
-) as Readonly<Record<Reason, Fact>>;
+) as Readonly<Record<ErrorReason, ReasonDescription>>;
 
-export const isReason = (name: unknown): name is Reason =>
+export const isReason = (name: unknown): name is ErrorReason =>
   typeof name === 'string' && Object.hasOwn(reasons, name);
 
 /** Returns the reasons of this code, in the order of the catalogue. */
-export const reasonsOf = (code: ErrorCode): readonly Reason[] =>
-  (Object.keys(reasons) as Reason[]).filter(
+export const reasonsOf = (code: ErrorCode): readonly ErrorReason[] =>
+  (Object.keys(reasons) as ErrorReason[]).filter(
     (reason) => Object.hasOwn(catalogue[code], reason) || alsoOf(reason) === code,
   );
 
-const alsoOf = (reason: Reason): ErrorCode | undefined => {
-  const rows: Readonly<Record<string, Row>> = catalogue[reasons[reason].code];
+const alsoOf = (reason: ErrorReason): ErrorCode | undefined => {
+  const rows: Readonly<Record<string, ReasonText>> = catalogue[reasons[reason].code];
   return rows[reason]?.also;
 };
 

@@ -4,7 +4,7 @@
  */
 import { type ErrorCode } from './errors.ts';
 
-export interface Row {
+export interface ReasonText {
   /** The default message of the error. */
   readonly meaning: string;
   /** The action that the caller can take to resolve the error. */
@@ -81,7 +81,7 @@ export const conflict = {
     meaning: 'Several machines hold this license.',
     remedy: 'Say which one is meant, by its slot.',
   },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, ReasonText>;
 
 /** The reasons of errors with status 422. */
 export const unprocessable = {
@@ -199,4 +199,4 @@ export const unprocessable = {
     meaning: 'The confirmation does not name the thing to be deleted.',
     remedy: 'Check that it is the right one, and confirm with its exact key or slug.',
   },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, ReasonText>;

@@ -1,8 +1,8 @@
 /** Clients that follow a stream through the API. Each continues after the position of its last look. */
-import { type Person } from '../../organization.ts';
-import { type Desk, must, type Team } from '../../team.ts';
+import { type TestUser } from '../../organization.ts';
+import { type Desk, must, type TestTeam } from '../../team.ts';
 
-export interface Follower {
+export interface FeedFollower {
   readonly name: string;
   looked(): number;
   /** Reads the events that are new to this follower. */
@@ -31,7 +31,7 @@ interface Page {
  * Follows the activity, which is listed newest first. It reads pages until it finds the last event that it
  * saw.
  */
-export async function followActivity(team: Team, desk: Desk, who: Person): Promise<Follower> {
+export async function followActivity(team: TestTeam, desk: Desk, who: TestUser): Promise<FeedFollower> {
   const { owner } = team.database;
   const { rows } = await owner.query<{ seq: number; id: string }>(
     'select seq, id from activity where org_id = $1 order by seq desc limit 1',
@@ -73,12 +73,12 @@ export async function followActivity(team: Team, desk: Desk, who: Person): Promi
  * it received.
  */
 export function followEvents(
-  team: Team,
+  team: TestTeam,
   desk: Desk,
-  who: Person,
+  who: TestUser,
   executionIds: readonly string[],
   limit: number,
-): Follower {
+): FeedFollower {
   const places = new Map(executionIds.map((id) => [id, { lastSeq: 0, seen: [] as number[] }]));
   let looks = 0;
   return {

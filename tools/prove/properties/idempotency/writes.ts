@@ -7,7 +7,7 @@ import { pathOf } from '@muster/registry';
 import { type Dice } from '@muster/tools';
 import { type Site } from '../../site.ts';
 
-export interface Tally {
+export interface WriteCounts {
   begun: number;
   cutOff: number;
   twins: number;
@@ -23,7 +23,7 @@ export interface Tally {
   readonly unlike: string[];
 }
 
-export const newTally = (): Tally => ({
+export const newTally = (): WriteCounts => ({
   ...{ begun: 0, cutOff: 0, twins: 0, replays: 0, doneUnheard: 0 },
   ...{ acknowledged: new Map(), unlike: [] },
 });
@@ -44,7 +44,12 @@ const patienceMillis = 4_000;
 const mostImpatientMillis = 40;
 const chances = { impatient: 0.2, twins: 0.15, replay: 0.15 };
 
-export async function write(site: Site, dice: Dice, tally: Tally, { storyId, keyed }: Wanted): Promise<void> {
+export async function write(
+  site: Site,
+  dice: Dice,
+  tally: WriteCounts,
+  { storyId, keyed }: Wanted,
+): Promise<void> {
   tally.begun += 1;
   const body = `Write ${tally.begun}`;
   const { token } = dice.pick(site.people);

@@ -1,11 +1,11 @@
 /** The calls of callers that compete for a lease. */
 import { type StoryName, type TargetName } from '../../board.ts';
-import { type Call, type Calls, type Grant } from '../../calls.ts';
+import { type NewCall, type CallSet, type Grant } from '../../calls.ts';
 import { type Name } from '../../team.ts';
 
 /** A call, and the statement before which its connection is held if it goes first. */
 export interface Act<Arranged> {
-  readonly call: (calls: Calls, arranged: Arranged) => Call;
+  readonly call: (calls: CallSet, arranged: Arranged) => NewCall;
   readonly heldBefore: string;
 }
 

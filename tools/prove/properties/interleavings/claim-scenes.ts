@@ -2,9 +2,9 @@
  * Scenes in which locks compete with executions, and claims with the removal of their claimants. Each scene
  * has exactly one correct outcome.
  */
-import { type Call, type Calls, type Grant } from '../../calls.ts';
+import { type NewCall, type CallSet, type Grant } from '../../calls.ts';
 import { never, without } from '../../guards.ts';
-import { type Person } from '../../organization.ts';
+import { type TestUser } from '../../organization.ts';
 import { joinForAWhile } from '../../team.ts';
 import { acquire, checkpoint, lockAs, lockForWork, renew } from './acts.ts';
 import { type Arranging, type Interleaving, scene } from './stage.ts';
@@ -23,8 +23,8 @@ interface Leaving {
   readonly by: string;
   readonly against: string;
   /** Selects from the guests the person who claims. */
-  readonly claimant: (guests: Guests) => Person;
-  readonly leave: (calls: Calls, guests: Guests) => Call;
+  readonly claimant: (guests: Guests) => TestUser;
+  readonly leave: (calls: CallSet, guests: Guests) => NewCall;
   readonly guard: { readonly name: string; readonly removals: readonly ReturnType<typeof without>[] };
 }
 

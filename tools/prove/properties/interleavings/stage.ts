@@ -3,19 +3,19 @@
  * answered.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Board, type BoardPolicy, makeBoard, type TargetName } from '../../board.ts';
+import { type ProofBoard, type BoardPolicy, makeBoard, type TargetName } from '../../board.ts';
 import { type Grant } from '../../calls.ts';
-import { type Removal } from '../../guards.ts';
+import { type GuardRemoval } from '../../guards.ts';
 import { countOf, type Scope } from '../../services.ts';
 import {
-  type Answer,
+  type CallResult,
   callAt,
   type Desk,
   findTeam,
   must,
   type Name,
   openDesk,
-  type Team,
+  type TestTeam,
 } from '../../team.ts';
 import { matches } from '../lease-model/command.ts';
 import { brokenInvariants } from '../lease-model/invariants.ts';
@@ -29,7 +29,7 @@ export interface Arranging {
   must<Arranged>(act: Act<Arranged>, arranged: Arranged): Promise<Record<string, unknown>>;
 }
 
-function arrangingOn(board: Board, desk: Desk): Arranging {
+function arrangingOn(board: ProofBoard, desk: Desk): Arranging {
   const real = onBoard(board, desk, new Map());
   return {
     real,
@@ -63,20 +63,20 @@ export interface Interleaving<Arranged = unknown> {
   readonly after?: Readonly<Record<string, unknown>>;
   readonly stream?: readonly string[];
   /** Guards without which the outcome must be wrong. */
-  readonly guards?: readonly { readonly name: string; readonly removals: readonly Removal[] }[];
+  readonly guards?: readonly { readonly name: string; readonly removals: readonly GuardRemoval[] }[];
 }
 
 /** Erases the type of the arrangement, which only the scene's own acts use. */
 export const scene = <Arranged>(of: Interleaving<Arranged>): Interleaving => of as Interleaving;
 
 export interface Stage {
-  readonly team: Team;
+  readonly team: TestTeam;
   readonly left: Desk;
   readonly right: Desk;
   readonly aside: Desk;
 }
 
-export async function setStage(services: Scope, removals: readonly Removal[] = []): Promise<Stage> {
+export async function setStage(services: Scope, removals: readonly GuardRemoval[] = []): Promise<Stage> {
   const team = await findTeam(services);
   const left = await openDesk(team, services, { removals, max: 1 });
   const right = await openDesk(team, services, { removals, max: 1 });
@@ -125,7 +125,7 @@ export async function play(stage: Stage, scene: Interleaving): Promise<{ wrong: 
   return { wrong, waited };
 }
 
-const heard = (answer: Promise<Answer>): Promise<string> =>
+const heard = (answer: Promise<CallResult>): Promise<string> =>
   answer.then(
     (given) => ('refused' in given ? given.refused : 'done'),
     (error: unknown) => `fault: ${error instanceof Error ? error.message : String(error)}`,
@@ -150,7 +150,7 @@ async function waitsForLock({ team, right }: Stage, call: Promise<string>): Prom
 }
 
 /** Returns the event kinds of the newest execution on the first story, in order. */
-async function streamOf({ team, ids }: Board): Promise<string[]> {
+async function streamOf({ team, ids }: ProofBoard): Promise<string[]> {
   const { rows } = await team.database.owner.query<{ kind: string }>(
     `select v.kind from execution_events v where v.org_id = $1 and v.execution_id =
        (select e.id from executions e where e.org_id = $1 and e.target_id = $2 order by e.id desc limit 1)

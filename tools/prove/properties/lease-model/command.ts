@@ -1,16 +1,19 @@
 /** One step: it does one thing to the model and to Postgres, and then compares both. */
 import { arrows } from '@muster/delivery';
 import type fc from 'fast-check';
-import { type Call } from '../../calls.ts';
+import { type NewCall } from '../../calls.ts';
 import { type Model, statesOf, viewOf } from './model.ts';
 import { type Real } from './real.ts';
-import { type Verdict } from './verdicts.ts';
+import { type Forecast } from './verdicts.ts';
 
 /**
  * The plan of a step. It is undefined if the step does not apply. `call: null` marks a step that has already
  * changed both sides without a call.
  */
-export type Plan = undefined | { readonly call: null } | { readonly call: Call; readonly verdict: Verdict };
+export type CommandPlan =
+  | undefined
+  | { readonly call: null }
+  | { readonly call: NewCall; readonly verdict: Forecast };
 
 /** The error of a step after which the model and Postgres differ. */
 export class Divergence extends Error {}
@@ -18,9 +21,9 @@ export class Divergence extends Error {}
 export class Command implements fc.AsyncCommand<Model, Real> {
   readonly #name: string;
   readonly #args: unknown;
-  readonly #plan: (model: Model, real: Real) => Promise<Plan>;
+  readonly #plan: (model: Model, real: Real) => Promise<CommandPlan>;
 
-  constructor(name: string, args: unknown, plan: (model: Model, real: Real) => Promise<Plan>) {
+  constructor(name: string, args: unknown, plan: (model: Model, real: Real) => Promise<CommandPlan>) {
     this.#name = name;
     this.#args = args;
     this.#plan = plan;
@@ -62,7 +65,7 @@ export class Command implements fc.AsyncCommand<Model, Real> {
     }
   }
 
-  #compare(verdict: Verdict, answer: Awaited<ReturnType<Real['call']>>): void {
+  #compare(verdict: Forecast, answer: Awaited<ReturnType<Real['call']>>): void {
     const heard = 'refused' in answer ? answer.refused : 'done';
     if (verdict.kind === 'done') {
       if ('refused' in answer) this.#diverge('the answer', heard, 'done');

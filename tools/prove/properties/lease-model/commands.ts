@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check';
 import { stories, type StoryName, type TargetName } from '../../board.ts';
-import { type Call, type Calls } from '../../calls.ts';
+import { type NewCall, type CallSet } from '../../calls.ts';
 import { type Name, names } from '../../team.ts';
-import { Command, type Plan } from './command.ts';
+import { Command, type CommandPlan } from './command.ts';
 import * as lockVerdicts from './lock-verdicts.ts';
-import { type Execution, type Holder, type Model, openOf, type Target } from './model.ts';
+import { type ModelExecution, type ModelHolder, type Model, openOf, type Target } from './model.ts';
 import { type Real } from './real.ts';
 import * as storyVerdicts from './story-verdicts.ts';
 import * as verdicts from './verdicts.ts';
@@ -22,7 +22,7 @@ const mostly = <Value>(usual: fc.Arbitrary<Value>, weight: number, ...others: Va
 const worker = fc.constantFrom<Name>('ana', 'ben', 'chloe', 'robo');
 /** The viewer is drawn less often, because the answer is always a refusal. */
 const aPerson = mostly(worker, 12, 'dan');
-const aHolder = fc.record<Holder>({
+const aHolder = fc.record<ModelHolder>({
   person: aPerson,
   run: fc.constantFrom(null, null, 'run-1', 'run-2'),
 });
@@ -56,7 +56,7 @@ function holderCall(model: Model, name: TargetName, choice: TokenChoice): verdic
   return { executionId: execution.id, leaseToken, person: choice.stolenBy ?? chosen.person };
 }
 
-const pick = ({ execution, earlier }: Target, choice: TokenChoice): Execution | null =>
+const pick = ({ execution, earlier }: Target, choice: TokenChoice): ModelExecution | null =>
   choice.earlier ? (nth(earlier, choice.nth) ?? execution) : execution;
 
 function forge(token: string, { which, nth: n }: TokenChoice): string {
@@ -68,7 +68,7 @@ function forge(token: string, { which, nth: n }: TokenChoice): string {
 const command = <Args>(
   name: string,
   args: fc.Arbitrary<Args>,
-  plan: (args: Args, model: Model, real: Real) => Plan | Promise<Plan>,
+  plan: (args: Args, model: Model, real: Real) => CommandPlan | Promise<CommandPlan>,
 ): fc.Arbitrary<Command> =>
   args.map((drawn) => new Command(name, drawn, async (model, real) => plan(drawn, model, real)));
 
@@ -76,8 +76,8 @@ const command = <Args>(
 const ofHolder = <Args extends object>(
   operation: string,
   args: fc.Arbitrary<Args>,
-  paramsOf: (args: Args, calls: Calls) => Record<string, unknown>,
-  verdictOf: (model: Model, call: verdicts.HolderCall, args: Args) => verdicts.Verdict,
+  paramsOf: (args: Args, calls: CallSet) => Record<string, unknown>,
+  verdictOf: (model: Model, call: verdicts.HolderCall, args: Args) => verdicts.Forecast,
 ): fc.Arbitrary<Command> =>
   command(
     operation,
@@ -97,8 +97,8 @@ const ofHolder = <Args extends object>(
 const onExecution = <Args>(
   name: string,
   args: fc.Arbitrary<Args>,
-  callOf: (calls: Calls, person: Name, executionId: string, args: Args) => Call,
-  verdictOf: (model: Model, person: Name, executionId: string, args: Args) => verdicts.Verdict,
+  callOf: (calls: CallSet, person: Name, executionId: string, args: Args) => NewCall,
+  verdictOf: (model: Model, person: Name, executionId: string, args: Args) => verdicts.Forecast,
 ): fc.Arbitrary<Command> =>
   command(
     name,
@@ -114,8 +114,8 @@ const onExecution = <Args>(
 const onStory = <Arg>(
   name: 'move' | 'answer',
   arg: fc.Arbitrary<Arg>,
-  callOf: (calls: Calls, person: Name, story: StoryName, arg: Arg) => Call,
-  verdictOf: (model: Model, story: StoryName, person: Name, arg: Arg) => verdicts.Verdict,
+  callOf: (calls: CallSet, person: Name, story: StoryName, arg: Arg) => NewCall,
+  verdictOf: (model: Model, story: StoryName, person: Name, arg: Arg) => verdicts.Forecast,
 ): fc.Arbitrary<Command> =>
   command(
     name,
@@ -137,7 +137,8 @@ const arrangement = (
   });
 
 /** Returns the current holder, or else the person recorded with the stop. */
-const lastHolder = ({ lease, execution }: Target): Holder | null => lease?.holder ?? execution?.stop ?? null;
+const lastHolder = ({ lease, execution }: Target): ModelHolder | null =>
+  lease?.holder ?? execution?.stop ?? null;
 
 const acquires = command(
   'acquire',

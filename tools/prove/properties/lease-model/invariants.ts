@@ -1,5 +1,5 @@
 /** Invariants that must hold at the end of any sequence. Each is a query on Postgres. */
-import { type Board } from '../../board.ts';
+import { type ProofBoard } from '../../board.ts';
 
 interface Invariant {
   readonly name: string;
@@ -74,7 +74,7 @@ const invariants: readonly Invariant[] = [
 ];
 
 /** Returns the names of the invariants that do not hold on this board. */
-export async function brokenInvariants({ team, projectId }: Board): Promise<string[]> {
+export async function brokenInvariants({ team, projectId }: ProofBoard): Promise<string[]> {
   const { owner } = team.database;
   const broken = await Promise.all(
     invariants.map(async ({ name, sql }) => {

@@ -1,11 +1,11 @@
 /** The contract's rules for locks that belong to an execution, and for other locks on the same files. */
 import { type TargetName } from '../../board.ts';
 import { type Name } from '../../team.ts';
-import { type Execution, type Holder, isSame, type Model, openOf } from './model.ts';
-import { done, onlyLooks, refused, type Verdict } from './verdicts.ts';
+import { type ModelExecution, type ModelHolder, isSame, type Model, openOf } from './model.ts';
+import { done, onlyLooks, refused, type Forecast } from './verdicts.ts';
 
 /** Decides a lock on the target's files that belongs to its execution. */
-export function lock(model: Model, name: TargetName, holder: Holder): Verdict {
+export function lock(model: Model, name: TargetName, holder: ModelHolder): Forecast {
   if (onlyLooks(holder.person)) return refused('forbidden');
   const target = model.targets[name];
   const execution = openOf(target);
@@ -19,7 +19,7 @@ export function lock(model: Model, name: TargetName, holder: Holder): Verdict {
 }
 
 /** Decides a lock on the target's files without an execution. */
-export function lockBeside(model: Model, name: TargetName, person: Name): Verdict {
+export function lockBeside(model: Model, name: TargetName, person: Name): Forecast {
   if (onlyLooks(person)) return refused('forbidden');
   const execution = openOf(model.targets[name]);
   if (execution !== null && isInTheWay(execution, { person, run: 'beside' })) return refused('lock_held');
@@ -29,14 +29,14 @@ export function lockBeside(model: Model, name: TargetName, person: Name): Verdic
   });
 }
 
-const isInTheWay = ({ lock: held }: Execution, holder: Holder): boolean =>
+const isInTheWay = ({ lock: held }: ModelExecution, holder: ModelHolder): boolean =>
   held !== null && !held.lapsed && !isSame(held.holder, holder);
 
 /**
  * Removes a lapsed lock, because another one was granted. The current holder of the execution is informed,
  * whether or not the lock was theirs.
  */
-function loseLock(execution: Execution): void {
+function loseLock(execution: ModelExecution): void {
   execution.lock = null;
   if (['leased', 'waiting_input'].includes(execution.state)) {
     execution.news.push({ kind: 'lock_conflict', by: 'time' });

@@ -6,30 +6,30 @@ import { grouped, stories, type StoryName, type TargetName, targets } from '../.
 import { type Name } from '../../team.ts';
 
 /** A member or an agent, with a run. Null, for no run, is a value of its own. */
-export interface Holder {
+export interface ModelHolder {
   readonly person: Name;
   readonly run: string | null;
 }
-export const isSame = (a: Holder, b: Holder): boolean => a.person === b.person && a.run === b.run;
+export const isSame = (a: ModelHolder, b: ModelHolder): boolean => a.person === b.person && a.run === b.run;
 
-export type ExecutionState = 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed';
+export type ModelState = 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed';
 
 /**
  * The calls that end a lease. Only the caller that ended it may repeat the call. With another outcome or
  * recipient it is a different call.
  */
-export type Ending = `handoff to ${Name}` | 'release' | `complete as ${string}`;
+export type ModelEnding = `handoff to ${Name}` | 'release' | `complete as ${string}`;
 
 export interface Token {
   readonly value: string;
   readonly target: TargetName;
   readonly person: Name;
-  endedBy: Ending | null;
+  endedBy: ModelEnding | null;
 }
 
-export interface Execution {
+export interface ModelExecution {
   readonly id: string;
-  state: ExecutionState;
+  state: ModelState;
   attempt: number;
   epoch: number;
   checkpointSeq: number;
@@ -39,7 +39,7 @@ export interface Execution {
   /**
    * The holder when a stop came into force, or else the caller who requested it; null if there is no stop.
    */
-  stop: Holder | null;
+  stop: ModelHolder | null;
   hasBranch: boolean;
   /** The newest fact about the pull request, by its time. A merge is final. */
   pullRequest: { readonly kind: string; readonly at: number } | null;
@@ -51,29 +51,29 @@ export interface Execution {
   /** The signals that the holder has not received yet, each with its cause. */
   news: { readonly kind: string; readonly by: Name | 'time' }[];
   /** The holder of the execution's lock. A lapsed lock blocks no caller, and the execution may renew it. */
-  lock: { readonly holder: Holder; lapsed: boolean } | null;
+  lock: { readonly holder: ModelHolder; lapsed: boolean } | null;
   lastEventSeq: number;
 }
 
 export interface Target {
   readonly name: TargetName;
   epoch: number;
-  lease: { holder: Holder; token: string; expired: boolean; ttl: number } | null;
+  lease: { holder: ModelHolder; token: string; expired: boolean; ttl: number } | null;
   /** The call that ended the newest of the ended grants. */
-  ended: { readonly token: string; readonly by: Ending } | null;
+  ended: { readonly token: string; readonly by: ModelEnding } | null;
   /** The newest execution. */
-  execution: Execution | null;
-  readonly earlier: Execution[];
+  execution: ModelExecution | null;
+  readonly earlier: ModelExecution[];
 }
 
-export interface Policy {
+export interface ModelPolicy {
   readonly agentsMayComplete: boolean;
   readonly requireMergeProof: boolean;
   readonly completeStoryOnMerge: boolean;
 }
 
 export interface Model {
-  readonly policy: Policy;
+  readonly policy: ModelPolicy;
   readonly targets: Record<TargetName, Target>;
   readonly status: Record<StoryName, string>;
   readonly questionOpen: Record<StoryName, boolean>;
@@ -86,7 +86,7 @@ const newTarget = (name: TargetName): Target => ({
   ...{ name, epoch: 0, lease: null, ended: null, execution: null, earlier: [] },
 });
 
-export const newModel = (policy: Policy): Model => ({
+export const newModel = (policy: ModelPolicy): Model => ({
   policy,
   targets: {
     s1: newTarget('s1'),
@@ -118,7 +118,7 @@ export const isOver = (model: Model, name: TargetName): boolean =>
   isStory(name) && ['done', 'canceled'].includes(model.status[name]);
 
 /** Returns the newest execution unless it is completed. */
-export function openOf(target: Target): Execution | null {
+export function openOf(target: Target): ModelExecution | null {
   return target.execution === null || target.execution.state === 'completed' ? null : target.execution;
 }
 
@@ -126,7 +126,7 @@ export function openOf(target: Target): Execution | null {
 export function ownerOf(
   model: Model,
   executionId: string,
-): { target: Target; execution: Execution } | undefined {
+): { target: Target; execution: ModelExecution } | undefined {
   for (const name of targets) {
     const target = model.targets[name];
     const found = [target.execution, ...target.earlier].find((execution) => execution?.id === executionId);
@@ -136,7 +136,7 @@ export function ownerOf(
 }
 
 /** Returns the state as readers see it. */
-export function shownState({ lease }: Target, { state, offer }: Execution): string {
+export function shownState({ lease }: Target, { state, offer }: ModelExecution): string {
   if ((state === 'leased' || state === 'waiting_input') && lease?.expired === true) return 'stalled';
   return state === 'offered' && offer?.lapsed === true ? 'available' : state;
 }
@@ -147,7 +147,7 @@ export function tell(model: Model, story: StoryName, kind: string, by: Name): vo
 }
 
 /** Completes an execution. */
-export function finish(execution: Execution, outcome: string): void {
+export function finish(execution: ModelExecution, outcome: string): void {
   Object.assign(execution, {
     ...{ state: 'completed', outcome, offer: null, waitingFor: null, lock: null },
     // A completed execution needs no rework.

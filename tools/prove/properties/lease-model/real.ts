@@ -2,14 +2,14 @@
  * The real side of the comparison: the handlers on Postgres, the changes that only time or another library
  * makes, and the view of the database.
  */
-import { type Board, targets, type TargetName, typeOf } from '../../board.ts';
-import { type Call, type Calls, callsOn } from '../../calls.ts';
-import { type Answer, callAt, type Desk, type Name, names } from '../../team.ts';
+import { type ProofBoard, targets, type TargetName, typeOf } from '../../board.ts';
+import { type NewCall, type CallSet, callsOn } from '../../calls.ts';
+import { type CallResult, callAt, type Desk, type Name, names } from '../../team.ts';
 
 export interface Real {
-  readonly board: Board;
-  readonly calls: Calls;
-  call(call: Call): Promise<Answer>;
+  readonly board: ProofBoard;
+  readonly calls: CallSet;
+  call(call: NewCall): Promise<CallResult>;
   /** Counts a command or an answer. */
   count(what: string): void;
   expire(target: TargetName): Promise<void>;
@@ -20,7 +20,7 @@ export interface Real {
   view(): Promise<Record<string, unknown>>;
 }
 
-export function onBoard(board: Board, desk: Desk, counts: Map<string, number>): Real {
+export function onBoard(board: ProofBoard, desk: Desk, counts: Map<string, number>): Real {
   const { team, ids, projectId } = board;
   const { owner } = team.database;
   const { orgId } = team;
@@ -116,7 +116,7 @@ const viewSql = `
     where x.org_id = $1 and x.target_type = t.type and x.target_id = t.id order by x.id desc limit 1) e on true
   left join lateral (select * from locks y where y.org_id = $1 and y.execution_id = e.id limit 1) k on true`;
 
-function toView({ team, ids, questions }: Board, rows: readonly Row[]): Record<string, unknown> {
+function toView({ team, ids, questions }: ProofBoard, rows: readonly Row[]): Record<string, unknown> {
   const nameOf = (memberId: string | null, agentId: string | null): Name | null =>
     names.find(
       (name) =>

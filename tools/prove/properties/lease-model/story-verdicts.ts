@@ -2,9 +2,9 @@
 import { type StoryName } from '../../board.ts';
 import { type Name } from '../../team.ts';
 import { type Model, moveStory, openOf, tell } from './model.ts';
-import { done, mayBeDone, onlyLooks, refused, type Verdict } from './verdicts.ts';
+import { done, mayBeDone, onlyLooks, refused, type Forecast } from './verdicts.ts';
 
-export function answerQuestion(model: Model, story: StoryName, person: Name, resolved: boolean): Verdict {
+export function answerQuestion(model: Model, story: StoryName, person: Name, resolved: boolean): Forecast {
   return done(() => {
     if (model.questionOpen[story] !== resolved) return {};
     model.questionOpen[story] = !resolved;
@@ -24,7 +24,7 @@ export function answerQuestion(model: Model, story: StoryName, person: Name, res
  * Decides a change of status. Any change is allowed, except that a finished story must be reopened before it
  * can be reviewed or finished again.
  */
-export function setStatus(model: Model, story: StoryName, person: Name, to: string): Verdict {
+export function setStatus(model: Model, story: StoryName, person: Name, to: string): Forecast {
   if (onlyLooks(person)) return refused('forbidden');
   const from = model.status[story];
   const isFinished = from === 'done' || from === 'canceled';

@@ -3,10 +3,10 @@ import { type StoryName, type TargetName } from '../../board.ts';
 import { type Grant } from '../../calls.ts';
 import { type Name } from '../../team.ts';
 import {
-  type Ending,
-  type Execution,
+  type ModelEnding,
+  type ModelExecution,
   finish,
-  type Holder,
+  type ModelHolder,
   isOver,
   isSame,
   isStory,
@@ -20,7 +20,7 @@ import {
   type Target,
 } from './model.ts';
 
-export type Verdict =
+export type Forecast =
   /** The call succeeds. */
   | { readonly kind: 'done'; readonly apply: (result: Record<string, unknown>) => Expected }
   /**
@@ -37,8 +37,8 @@ export type Verdict =
 /** The fields that the answer must have. */
 export type Expected = Record<string, unknown>;
 
-export const refused = (...reasons: string[]): Verdict => ({ kind: 'refused', reasons });
-export const done = (apply: (result: Record<string, unknown>) => Expected): Verdict => ({
+export const refused = (...reasons: string[]): Forecast => ({ kind: 'refused', reasons });
+export const done = (apply: (result: Record<string, unknown>) => Expected): Forecast => ({
   ...{ kind: 'done', apply },
 });
 
@@ -48,7 +48,7 @@ const isAgent = (person: Name): boolean => person === 'robo';
 export const onlyLooks = (person: Name): boolean => person === 'dan';
 
 /** Returns the fields of an execution that an answer shows. */
-export const shown = (target: Target, execution: Execution): Expected => ({
+export const shown = (target: Target, execution: ModelExecution): Expected => ({
   id: execution.id,
   state: shownState(target, execution),
   attempt: execution.attempt,
@@ -59,17 +59,17 @@ const grantedTtl = (asked: number | undefined): number => Math.min(14_400, Math.
 
 export interface AcquireCall {
   readonly target: TargetName;
-  readonly holder: Holder;
+  readonly holder: ModelHolder;
   readonly takeOver: boolean;
   readonly start: boolean;
   readonly ttl: number | undefined;
 }
 
 /** Returns the person to whom the execution is offered; null if there is no valid offer. */
-const addresseeOf = (work: Execution | null): Name | null =>
+const addresseeOf = (work: ModelExecution | null): Name | null =>
   work?.state === 'offered' && work.offer?.lapsed === false ? work.offer.to : null;
 
-export function acquire(model: Model, call: AcquireCall): Verdict {
+export function acquire(model: Model, call: AcquireCall): Forecast {
   const { holder } = call;
   if (onlyLooks(holder.person)) return refused('forbidden');
   const target = model.targets[call.target];
@@ -83,7 +83,8 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
     .map((name) => model.targets[name])
     .filter(({ lease: other }) => other !== null && !isSame(other.holder, holder));
   const isAddressee = addresseeOf(open) === holder.person;
-  const isReserved = (work: Execution | null): boolean => ![null, holder.person].includes(addresseeOf(work));
+  const isReserved = (work: ModelExecution | null): boolean =>
+    ![null, holder.person].includes(addresseeOf(work));
   if (!isOwn) {
     if (rivalsOf(call.target).some((name) => isReserved(openOf(model.targets[name]))))
       reasons.push('reserved');
@@ -139,7 +140,7 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
 const byForce = ({ takeOver, holder }: AcquireCall, otherwise: string): string[] =>
   takeOver ? (isLead(holder.person) ? [] : ['forbidden']) : [otherwise];
 
-function begin(target: Target, result: Record<string, unknown>): Execution {
+function begin(target: Target, result: Record<string, unknown>): ModelExecution {
   if (target.execution !== null) target.earlier.push(target.execution);
   const { id } = result['execution'] as { id: string };
   target.execution = {
@@ -155,7 +156,7 @@ function begin(target: Target, result: Record<string, unknown>): Execution {
  * Returns the signals for the holder: other callers' actions since the last answer, and a stop in every
  * answer while it is in force.
  */
-function hear(execution: Execution, person: Name): string[] {
+function hear(execution: ModelExecution, person: Name): string[] {
   const kinds = execution.news
     .filter(({ kind, by }) => (kind === 'stop_requested' ? execution.stop !== null : by !== person))
     .map(({ kind }) => kind);
@@ -168,12 +169,12 @@ function hear(execution: Execution, person: Name): string[] {
 interface Held {
   readonly model: Model;
   readonly target: Target;
-  readonly execution: Execution;
+  readonly execution: ModelExecution;
   readonly person: Name;
 }
 
 /** Refuses viewers and unknown executions, and decides any other call by `act`. */
-function about(model: Model, person: Name, executionId: string, act: (held: Held) => Verdict): Verdict {
+function about(model: Model, person: Name, executionId: string, act: (held: Held) => Forecast): Forecast {
   if (onlyLooks(person)) return refused('forbidden');
   const found = ownerOf(model, executionId);
   return found === undefined ? refused('not_found') : act({ model, person, ...found });
@@ -188,9 +189,9 @@ export type HolderCall = Grant;
 const asHolder = (
   model: Model,
   { executionId, leaseToken, person }: HolderCall,
-  ending: Ending | null,
-  act: (held: Held) => Verdict,
-): Verdict =>
+  ending: ModelEnding | null,
+  act: (held: Held) => Forecast,
+): Forecast =>
   about(model, person, executionId, (held) => {
     const { target, execution } = held;
     const { lease } = target;
@@ -208,7 +209,7 @@ const asHolder = (
   });
 
 /** Extends the execution's lock, which lasts as long as its lease. */
-function goOnWithLock({ lock }: Execution): void {
+function goOnWithLock({ lock }: ModelExecution): void {
   if (lock !== null) lock.lapsed = false;
 }
 
@@ -220,7 +221,7 @@ function goOn({ target, execution, person }: Held, ttl?: number): Expected {
   return { ...shown(target, execution), signals: hear(execution, person) };
 }
 
-function letGo({ model, target, execution }: Held, by: Ending): Expected {
+function letGo({ model, target, execution }: Held, by: ModelEnding): Expected {
   const token = target.lease?.token ?? '';
   const known = model.tokens.find(({ value }) => value === token);
   if (known !== undefined) known.endedBy = by;
@@ -230,7 +231,7 @@ function letGo({ model, target, execution }: Held, by: Ending): Expected {
   return shown(target, execution);
 }
 
-export const renew = (model: Model, call: HolderCall, { ttl }: { ttl: number | undefined }): Verdict =>
+export const renew = (model: Model, call: HolderCall, { ttl }: { ttl: number | undefined }): Forecast =>
   asHolder(model, call, null, (held) =>
     done(() => goOn(held, ttl === undefined ? undefined : grantedTtl(ttl))),
   );
@@ -239,7 +240,7 @@ export const checkpoint = (
   model: Model,
   call: HolderCall,
   { expectedSeq }: { expectedSeq: number | undefined },
-): Verdict =>
+): Forecast =>
   asHolder(model, call, null, (held) => {
     const { execution } = held;
     if (expectedSeq !== undefined && expectedSeq !== execution.checkpointSeq)
@@ -250,12 +251,12 @@ export const checkpoint = (
     });
   });
 
-export interface Said {
+export interface ReportedProgress {
   readonly waitingFor: StoryName | null | undefined;
   readonly branch: boolean;
 }
 
-export const update = (model: Model, call: HolderCall, { waitingFor, branch }: Said): Verdict =>
+export const update = (model: Model, call: HolderCall, { waitingFor, branch }: ReportedProgress): Forecast =>
   asHolder(model, call, null, (held) => {
     const { execution, target } = held;
     if (waitingFor != null) {
@@ -272,7 +273,7 @@ export const update = (model: Model, call: HolderCall, { waitingFor, branch }: S
     });
   });
 
-export const handoff = (model: Model, call: HolderCall, { to }: { to: Name }): Verdict =>
+export const handoff = (model: Model, call: HolderCall, { to }: { to: Name }): Forecast =>
   asHolder(model, call, `handoff to ${to}`, (held) => {
     const { execution } = held;
     const reasons = [...(onlyLooks(to) ? ['not_found'] : [])];
@@ -289,9 +290,9 @@ export const handoff = (model: Model, call: HolderCall, { to }: { to: Name }): V
  * Answers true if a merge of the execution is known. A merge during a lease completes the execution when the
  * holder releases it.
  */
-const isMerged = ({ pullRequest }: Execution): boolean => pullRequest?.kind === 'pr_merged';
+const isMerged = ({ pullRequest }: ModelExecution): boolean => pullRequest?.kind === 'pr_merged';
 
-export const release = (model: Model, call: HolderCall): Verdict =>
+export const release = (model: Model, call: HolderCall): Forecast =>
   asHolder(model, call, 'release', (held) =>
     done(() => {
       if (isMerged(held.execution)) finish(held.execution, 'succeeded');
@@ -304,7 +305,7 @@ export const complete = (
   model: Model,
   call: HolderCall,
   { outcome, pullRequest }: { outcome: string; pullRequest: boolean },
-): Verdict =>
+): Forecast =>
   asHolder(model, call, `complete as ${outcome}`, (held) => {
     const { execution, target, person } = held;
     if (outcome === 'submitted' && !pullRequest && !execution.hasBranch) return refused('branch_required');
@@ -326,7 +327,7 @@ export const complete = (
     });
   });
 
-export const requestStop = (model: Model, person: Name, executionId: string): Verdict =>
+export const requestStop = (model: Model, person: Name, executionId: string): Forecast =>
   about(model, person, executionId, ({ target, execution }) => {
     const isCompleted = execution.state === 'completed';
     const isLeft = isCompleted && (isOver(model, target.name) || execution.stop !== null);
@@ -347,7 +348,7 @@ export const requestStop = (model: Model, person: Name, executionId: string): Ve
     });
   });
 
-export const liftStop = (model: Model, person: Name, executionId: string): Verdict =>
+export const liftStop = (model: Model, person: Name, executionId: string): Forecast =>
   about(model, person, executionId, ({ target, execution }) => {
     if (isAgent(person)) return refused('forbidden');
     if (execution.state === 'completed' && target.execution !== execution)
@@ -377,7 +378,7 @@ export function mayBeDone(model: Model, story: StoryName, person: Name): boolean
 
 const failures = ['checks_failed', 'changes_requested', 'merge_conflict'];
 
-export const observe = (model: Model, person: Name, executionId: string, fact: Fact): Verdict =>
+export const observe = (model: Model, person: Name, executionId: string, fact: Fact): Forecast =>
   about(model, person, executionId, ({ target, execution }) => {
     return done(() => {
       if (execution.dedupeKeys.has(fact.dedupeKey)) return { ...shown(target, execution), recorded: false };
@@ -406,7 +407,7 @@ export const observe = (model: Model, person: Name, executionId: string, fact: F
   });
 
 /** Applies a fact to an execution without a holder. A holder gets it only as a signal. */
-function fold(execution: Execution, fact: Fact, isNewest: boolean): void {
+function fold(execution: ModelExecution, fact: Fact, isNewest: boolean): void {
   const { state, pullRequest } = execution;
   if (state === 'leased' || state === 'waiting_input') return;
   if (isMerged(execution)) {

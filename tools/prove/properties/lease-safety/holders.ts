@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, httpTransport, MusterError } from '@muster/client';
 import { type Dice } from '@muster/tools';
 import { type Pauses } from '../../havoc.ts';
-import { type Person } from '../../organization.ts';
+import { type TestUser } from '../../organization.ts';
 import { type Site } from '../../site.ts';
 
-export interface Unit {
+export interface SafetyUnit {
   readonly type: 'story' | 'delivery_group';
   readonly id: string;
 }
@@ -38,7 +38,7 @@ export interface Deed {
 
 export interface Course {
   readonly site: Site;
-  readonly units: readonly Unit[];
+  readonly units: readonly SafetyUnit[];
   readonly history: Deed[];
   /** Counts the ways in which holders ended. */
   readonly fates: Map<string, number>;
@@ -55,7 +55,7 @@ const mostTries = 6;
 const mostStepsOfTenure = 30;
 
 interface Grant {
-  readonly unit: Unit;
+  readonly unit: SafetyUnit;
   readonly runId: string;
   readonly executionId: string;
   readonly leaseToken: string;
@@ -63,7 +63,12 @@ interface Grant {
 }
 
 /** Acquires and works as one person until the run is over. */
-export async function hold(course: Course, dice: Dice, person: Person, mayTakeOver: boolean): Promise<void> {
+export async function hold(
+  course: Course,
+  dice: Dice,
+  person: TestUser,
+  mayTakeOver: boolean,
+): Promise<void> {
   const holder = new Holding(course, dice, person);
   while (!course.isOver()) {
     const grant = await holder.acquire(dice.pick(course.units), mayTakeOver && dice.chance(0.3));
@@ -77,7 +82,7 @@ class Holding {
   readonly #clients: readonly Client[];
   #written = 0;
 
-  constructor(course: Course, dice: Dice, { token }: Person) {
+  constructor(course: Course, dice: Dice, { token }: TestUser) {
     this.#course = course;
     this.#dice = dice;
     this.#clients = course.site.copies.map(({ url }) =>
@@ -94,7 +99,7 @@ class Holding {
     );
   }
 
-  async acquire(unit: Unit, takeOver: boolean): Promise<Grant | undefined> {
+  async acquire(unit: SafetyUnit, takeOver: boolean): Promise<Grant | undefined> {
     const runId = crypto.randomUUID();
     const granted = await this.#do('acquire', { unit, runId, epoch: 0 }, null, (api, options) =>
       api.deliveryExecutions.acquire(

@@ -27,7 +27,7 @@ interface Granted {
   endedAt: string | null;
 }
 
-export interface Verdict {
+export interface SafetyVerdict {
   readonly violations: readonly string[];
   readonly grants: number;
   readonly effects: number;
@@ -43,7 +43,7 @@ export async function judge(
   orgId: string,
   history: readonly Deed[],
   rivals: Rivals,
-): Promise<Verdict> {
+): Promise<SafetyVerdict> {
   const { rows: events } = await owner.query<Told>(
     `select e.target_id as "unitId", e.id as "executionId", v.seq, v.kind, v.data,
        to_char(v.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at

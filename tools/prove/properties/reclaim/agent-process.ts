@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { Line, type Setting } from './agent.ts';
+import { Line, type ReclaimPlan } from './agent.ts';
 
 /** The lease and the progress that an agent reported before it was killed. */
 export interface Killed {
@@ -13,7 +13,7 @@ export interface Killed {
 }
 
 /** Starts an agent, and kills it with SIGKILL after this number of checkpoints. */
-export async function killAfter(checkpoints: number, setting: Setting): Promise<Killed> {
+export async function killAfter(checkpoints: number, setting: ReclaimPlan): Promise<Killed> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'agent.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env['PATH'], AGENT_SETTING: JSON.stringify(setting) },

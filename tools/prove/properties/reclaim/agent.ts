@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 import { createClient, httpTransport, retrying } from '@muster/client';
 import { z } from 'zod';
 
-const Setting = z.object({
+const ReclaimPlan = z.object({
   baseUrl: z.string(),
   token: z.string(),
   storyId: z.string(),
@@ -13,7 +13,7 @@ const Setting = z.object({
   ttlSeconds: z.number(),
   resources: z.array(z.string()),
 });
-export type Setting = z.infer<typeof Setting>;
+export type ReclaimPlan = z.infer<typeof ReclaimPlan>;
 
 /** One acknowledged step, as the agent prints it. */
 export const Line = z.union([
@@ -26,7 +26,7 @@ function say(line: Line): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }
 
-async function live(setting: Setting): Promise<never> {
+async function live(setting: ReclaimPlan): Promise<never> {
   const { baseUrl, token, storyId, projectId, runId, ttlSeconds, resources } = setting;
   const api = createClient(retrying(httpTransport({ baseUrl, token })));
   const { execution, leaseToken } = await api.deliveryExecutions.acquire({
@@ -44,5 +44,5 @@ async function live(setting: Setting): Promise<never> {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  await live(Setting.parse(JSON.parse(process.env['AGENT_SETTING'] ?? '{}')));
+  await live(ReclaimPlan.parse(JSON.parse(process.env['AGENT_SETTING'] ?? '{}')));
 }

@@ -4,7 +4,7 @@
  */
 
 /** The ids that replace `{…}` in the SQL. */
-export interface Subject {
+export interface RightsSubject {
   readonly org: string;
   /** The member who loses the right. */
   readonly member: string;
@@ -15,7 +15,7 @@ export interface Subject {
   readonly team: string;
 }
 
-export interface Change {
+export interface RightsChange {
   readonly name: string;
   /** The trigger that must notice the change, and its table. */
   readonly trigger: string;
@@ -29,16 +29,16 @@ export interface Change {
 
 const noticedBy = (
   trigger: string,
-  given: Change['given'],
-  ends: Change['ends'],
+  given: RightsChange['given'],
+  ends: RightsChange['ends'],
   statements: Readonly<Record<string, string>>,
-): Change[] =>
+): RightsChange[] =>
   Object.entries(statements).map(([name, sql]) => ({
     ...{ name, trigger, given, ends, sql },
     on: /^(?:update|delete from) (\w+)/.exec(sql)?.[1] ?? '',
   }));
 
-export const changes: readonly Change[] = [
+export const changes: readonly RightsChange[] = [
   ...noticedBy('tokens_changed', 'by visibility', 'all', {
     'a token is revoked': `update tokens set revoked_at = now() where member_id = {member}`,
     'a token expires': `update tokens set expires_at = now() where member_id = {member}`,
@@ -87,7 +87,7 @@ export const changes: readonly Change[] = [
 ];
 
 /** Returns the statements that grant the right. */
-export const givingOf = ({ given }: Change): readonly string[] => {
+export const givingOf = ({ given }: RightsChange): readonly string[] => {
   const opens = `update projects set visibility = '${given === 'by visibility' ? 'org' : 'private'}' where id = {project}`;
   // The creator is also the lead by a row of the project's members. The row is deleted, so that the right
   // comes from the organization only.
@@ -106,7 +106,7 @@ export const givingOf = ({ given }: Change): readonly string[] => {
 };
 
 /** Fills a subject's ids into a statement. Quoting them is safe, because the test generates all of them. */
-export const about = (sql: string, subject: Subject): string =>
+export const about = (sql: string, subject: RightsSubject): string =>
   sql.replaceAll(/\{(\w+)\}/g, (all, name: string) =>
-    name in subject ? `'${subject[name as keyof Subject]}'` : all,
+    name in subject ? `'${subject[name as keyof RightsSubject]}'` : all,
   );

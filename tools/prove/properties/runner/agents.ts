@@ -39,10 +39,10 @@ const byProtocol = (ledger: string, end: 'ends' | 'hangs'): string[] => [
 ];
 
 /** Returns the arguments for `muster work` that start the agent. */
-export type Agent = (ledger: string) => readonly string[];
+export type ProofAgent = (ledger: string) => readonly string[];
 type ScriptName = keyof typeof scripts;
 const byScript =
-  (name: ScriptName): Agent =>
+  (name: ScriptName): ProofAgent =>
   (ledger) => ['--', 'sh', '-c', scripts[name](ledger)];
 
 export const agents = {
@@ -55,7 +55,7 @@ export const agents = {
   'asks, then hangs': (ledger) => byProtocol(ledger, 'hangs'),
   'commits, then waits': byScript('commits, then waits'),
   'is busy in silence': byScript('is busy in silence'),
-} as const satisfies Record<string, Agent>;
+} as const satisfies Record<string, ProofAgent>;
 export type AgentName = keyof typeof agents;
 /** The agents that may be chosen at random. The others are for particular courses. */
 export const drawn = [

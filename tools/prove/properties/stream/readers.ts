@@ -7,7 +7,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { type Scope } from '../../services.ts';
 
 /** A received block of the stream. */
-export interface Block {
+export interface ReceivedBlock {
   readonly id: string | null;
   readonly event: string;
   /** The id in the data of an activity event; null for other blocks. */
@@ -15,8 +15,8 @@ export interface Block {
   readonly bytes: number;
 }
 
-export interface Reader {
-  readonly blocks: Block[];
+export interface StreamReader {
+  readonly blocks: ReceivedBlock[];
   /** The number of connections that were answered with a stream. */
   connections: number;
   /** Unexpected answers. */
@@ -24,7 +24,7 @@ export interface Reader {
 }
 
 export interface Readers {
-  readonly all: readonly Reader[];
+  readonly all: readonly StreamReader[];
   /** Waits until every reader has received its first block. */
   readonly begun: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -48,7 +48,7 @@ export function openReaders(
   scope.onStop(() => agent.destroy());
   const over = new AbortController();
   const isOver = (): boolean => over.signal.aborted;
-  const follow = async (reader: Reader, token: string, index: number): Promise<void> => {
+  const follow = async (reader: StreamReader, token: string, index: number): Promise<void> => {
     let last: string | null = null;
     for (let tries = 0; !isOver(); tries += 1) {
       try {
@@ -79,7 +79,7 @@ export function openReaders(
       if (!isOver()) await pause(pauseMillis);
     }
   };
-  const all = tokens.map((): Reader => ({ blocks: [], connections: 0, odd: [] }));
+  const all = tokens.map((): StreamReader => ({ blocks: [], connections: 0, odd: [] }));
   const following = Promise.all(all.map((reader, index) => follow(reader, tokens[index] ?? '', index)));
   return {
     all,
@@ -93,7 +93,7 @@ export function openReaders(
   };
 }
 
-async function* blocksIn(body: AsyncIterable<Buffer>): AsyncGenerator<Block> {
+async function* blocksIn(body: AsyncIterable<Buffer>): AsyncGenerator<ReceivedBlock> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const piece of body) {
@@ -104,7 +104,7 @@ async function* blocksIn(body: AsyncIterable<Buffer>): AsyncGenerator<Block> {
   }
 }
 
-function blockOf(text: string): Block {
+function blockOf(text: string): ReceivedBlock {
   const fields = Object.fromEntries(text.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2))) as {
     readonly id?: string;
     readonly event?: string;

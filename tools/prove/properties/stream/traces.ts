@@ -3,11 +3,11 @@
  * equal visible events, but in one of them many hidden events happen as well.
  */
 import { idIn, openApi } from '../../callers.ts';
-import { type Removal } from '../../guards.ts';
+import { type GuardRemoval } from '../../guards.ts';
 import { type Report } from '../../property.ts';
 import { type Scope } from '../../services.ts';
 import { comesToBe } from '../../site.ts';
-import { openReaders, type Reader } from './readers.ts';
+import { openReaders, type StreamReader } from './readers.ts';
 
 export interface Extent {
   readonly viewers: number;
@@ -25,7 +25,7 @@ const patienceMillis = 30_000;
 export async function lookForTraces(
   scope: Scope,
   extent: Extent,
-  removals: readonly Removal[],
+  removals: readonly GuardRemoval[],
 ): Promise<Report> {
   const calm = await watchOne(scope, { ...extent, hidden: 0 }, removals);
   const busy = await watchOne(scope, extent, removals);
@@ -41,8 +41,8 @@ export async function lookForTraces(
 async function watchOne(
   scope: Scope,
   { viewers, visible, hidden }: Extent,
-  removals: readonly Removal[],
-): Promise<readonly Reader[]> {
+  removals: readonly GuardRemoval[],
+): Promise<readonly StreamReader[]> {
   const { people, api, as } = await openApi(scope, { people: viewers + 1, removals });
   const [owner, ...others] = people;
   const call = as(owner.token);
@@ -66,15 +66,16 @@ async function watchOne(
   return readers.all;
 }
 
-const idsOf = ({ blocks }: Reader): string[] => blocks.flatMap(({ id }) => id ?? []);
-const eventsOf = ({ blocks }: Reader): number => blocks.filter(({ eventId }) => eventId !== null).length;
+const idsOf = ({ blocks }: StreamReader): string[] => blocks.flatMap(({ id }) => id ?? []);
+const eventsOf = ({ blocks }: StreamReader): number =>
+  blocks.filter(({ eventId }) => eventId !== null).length;
 
 /**
  * Describes each difference between the two organizations, and each property of the ids that is not random.
  */
-function differences(calm: readonly Reader[], busy: readonly Reader[]): string[] {
+function differences(calm: readonly StreamReader[], busy: readonly StreamReader[]): string[] {
   const violations: string[] = [];
-  const alike = (what: string, of: (reader: Reader) => number): void => {
+  const alike = (what: string, of: (reader: StreamReader) => number): void => {
     const [one, other] = [calm, busy].map((readers) => [...new Set(readers.map(of))].sort().join(', '));
     if (one !== other || one?.includes(','))
       violations.push(

@@ -1,5 +1,5 @@
 /** Clients that sign in by the bare address, each by its own command, as its users do. */
-import { codingAgents, type Installed } from '../model-clients.ts';
+import { codingAgents, type ModelCli } from '../model-clients.ts';
 import { type packages } from '../packages.ts';
 
 export interface SigningPlace {
@@ -25,7 +25,7 @@ export interface SigningClient {
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-function modelClient(name: string): Installed {
+function modelClient(name: string): ModelCli {
   const found = codingAgents.find((one) => one.name === name);
   if (found === undefined) throw new Error(`there is no client ${name}`);
   return found;

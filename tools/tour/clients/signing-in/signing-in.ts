@@ -16,7 +16,7 @@ import { type SigningClient, type SigningPlace } from './clients.ts';
 import { type SigningIn } from './installation.ts';
 import { type SigningPerson } from './person.ts';
 
-export interface SignedIn {
+export interface SignedInClient {
   readonly name: string;
   readonly version: string;
   /**
@@ -153,7 +153,7 @@ export async function trySigningIn(
   client: SigningClient,
   installation: SigningIn,
   person: SigningPerson,
-): Promise<SignedIn> {
+): Promise<SignedInClient> {
   const model = await startStubModel();
   const place = { url: `${installation.baseUrl}/api/mcp?mode=core`, model: model.url };
   const agent = `Agent of ${client.name}`;
@@ -198,7 +198,7 @@ export async function trySigningIn(
   }
 }
 
-export function signingTable(tried: readonly SignedIn[]): string {
+export function signingTable(tried: readonly SignedInClient[]): string {
   const rows = tried.map((one) => [
     ...[one.name, one.version, one.registers, `\`${one.goesBackTo}\``, `\`${one.asksFor}\``],
     ...[one.call ? 'yes' : 'no', one.refusedAfterwards ? 'yes' : 'no'],

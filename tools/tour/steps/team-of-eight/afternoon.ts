@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Check } from '../../check.ts';
 import { type Instance } from '../../instance.ts';
-import { type Call } from '../../journal.ts';
+import { type JournaledCall } from '../../journal.ts';
 import { type Outing } from '../../outing.ts';
 import { type EightStep, foundEight } from './eight.ts';
 import { inboxes } from './inboxes.ts';
@@ -16,7 +16,7 @@ const afternoon: readonly EightStep[] = [joining, seats, projects, reviews, inbo
 export async function spendAfternoon(
   instance: Instance,
   outing: Outing,
-): Promise<{ readonly checks: readonly Check[]; readonly calls: readonly Call[] }> {
+): Promise<{ readonly checks: readonly Check[]; readonly calls: readonly JournaledCall[] }> {
   const eight = await foundEight(instance, `eight-${randomBytes(4).toString('hex')}`);
   for (const { name, run } of afternoon) await outing.step(name, () => run(eight), eight.journal);
   return { checks: eight.checks, calls: eight.journal.calls };

@@ -11,8 +11,8 @@ export const roles = {
   ...{ Hanna: 'owner', Ivo: 'admin', Jana: 'member', Kofi: 'member', Lea: 'member', Milo: 'member' },
   ...{ Nia: 'member', Omar: 'viewer' },
 } as const;
-export type Person = keyof typeof roles;
-export const people = Object.keys(roles) as Person[];
+export type TourPerson = keyof typeof roles;
+export const people = Object.keys(roles) as TourPerson[];
 
 /** The number of seats at first: one too few for the last member. */
 export const firstSeats = 6;
@@ -22,9 +22,9 @@ export interface Eight {
   readonly orgSlug: string;
   readonly instance: Instance;
   readonly journal: Journal;
-  readonly joined: Map<Person, Teammate>;
+  readonly joined: Map<TourPerson, Teammate>;
   /** The number of notifications of each kind that each inbox must contain. */
-  readonly inboxes: Map<Person, Partial<Record<NotificationKind, number>>>;
+  readonly inboxes: Map<TourPerson, Partial<Record<NotificationKind, number>>>;
   /** IDs that one step passes to the next. */
   readonly ids: Map<'team' | 'project', string>;
   readonly checks: Check[];
@@ -56,14 +56,14 @@ export async function foundEight(instance: Instance, orgSlug: string): Promise<E
 }
 
 /** Creates a token for a member or one of their agents, as an operator would. */
-export const joinAsOperator = (eight: Eight, name: Person, agent?: string): Promise<Teammate> =>
+export const joinAsOperator = (eight: Eight, name: TourPerson, agent?: string): Promise<Teammate> =>
   withPool(eight.instance, (pool) =>
     joinByToken(pool, eight.instance, eight.journal, {
       ...{ org: eight.orgSlug, email: emailOf(eight, name), agent },
     }),
   );
 
-export function person({ joined }: Eight, name: Person): Teammate {
+export function person({ joined }: Eight, name: TourPerson): Teammate {
   const found = joined.get(name);
   if (found === undefined) throw new Error(`${name} has not joined`);
   return found;
@@ -76,7 +76,7 @@ export function idOf({ ids }: Eight, kind: 'team' | 'project'): string {
 }
 
 /** Adds a notification to the expected inboxes of these people. */
-export function expectNotice(eight: Eight, kind: NotificationKind, ...names: readonly Person[]): void {
+export function expectNotice(eight: Eight, kind: NotificationKind, ...names: readonly TourPerson[]): void {
   for (const name of names) {
     const inbox = eight.inboxes.get(name) ?? {};
     eight.inboxes.set(name, { ...inbox, [kind]: (inbox[kind] ?? 0) + 1 });

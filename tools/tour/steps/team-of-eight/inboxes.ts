@@ -7,7 +7,7 @@ import {
   idOf,
   people,
   person,
-  type Person,
+  type TourPerson,
 } from './eight.ts';
 
 /** The team gets a broadcast, and the organization gets another. Then each person reads their inbox. */
@@ -44,7 +44,7 @@ async function broadcast(eight: Eight): Promise<Check> {
  * Notifications of the kind `seat_limit` are not compared, because their recipients depend on when the worker
  * counts seats.
  */
-async function readInbox(eight: Eight, name: Person, found: Check): Promise<number> {
+async function readInbox(eight: Eight, name: TourPerson, found: Check): Promise<number> {
   const { notifications } = person(eight, name).api;
   const items = await Array.fromAsync(notifications.list.all({ limit: 5, unreadOnly: true }));
   const counts: Record<string, number> = {};

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { joinAs } from '../../team.ts';
-import { type Eight, emailOf, type Person } from './eight.ts';
+import { type Eight, emailOf, type TourPerson } from './eight.ts';
 
 const timeoutMs = 20_000;
 const pollingIntervalMs = 100;
@@ -43,7 +43,7 @@ async function findSecret(folder: string, email: string): Promise<string | undef
 }
 
 /** Follows the link in the e-mail, and joins with the token in the answer. */
-export async function joinByMail(eight: Eight, name: Person): Promise<void> {
+export async function joinByMail(eight: Eight, name: TourPerson): Promise<void> {
   const { instance, journal, joined } = eight;
   const response = await fetch(`${instance.baseUrl}/invitations/accept`, {
     method: 'POST',

@@ -6,7 +6,7 @@ import {
   expectNotice,
   idOf,
   joinAsOperator,
-  type Person,
+  type TourPerson,
   person,
 } from './eight.ts';
 
@@ -49,7 +49,7 @@ async function passReview(eight: Eight, storyId: string): Promise<Check> {
     await api.reviewers.add({ storyId, memberId: person(eight, name).memberId });
     expectNotice(eight, 'review_requested', name);
   }
-  const judge = async (name: Person, verdict: 'approved' | 'changes_requested', note?: string) => {
+  const judge = async (name: TourPerson, verdict: 'approved' | 'changes_requested', note?: string) => {
     const comment = note === undefined ? {} : { note };
     await person(eight, name).api.reviewers.setVerdict({ storyId, verdict, ...comment });
     // The assignees, and the person who requested the review, are notified.

@@ -1,5 +1,5 @@
 /** URLs of each part of the installation. */
-import { type Config } from '../../config.ts';
+import { type ApiConfig } from '../../config.ts';
 
 /** A one-sentence description of Muster. */
 export const about = 'Coordinates a team, people and coding agents alike, around a codebase.';
@@ -22,7 +22,7 @@ export interface Addresses {
 const bare = (url: string): string => url.replace(/\/+$/, '');
 
 /** Returns the configured URLs. Without BASE_URL, the API's URL is its listen address. */
-export const addressesOf = (config: Config): Addresses => ({
+export const addressesOf = (config: ApiConfig): Addresses => ({
   baseUrl: bare(config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`),
   securityContact: config.SECURITY_CONTACT ?? null,
   docsUrl: config.DOCS_URL === undefined ? null : bare(config.DOCS_URL),

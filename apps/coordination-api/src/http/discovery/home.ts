@@ -1,9 +1,9 @@
-import { type Page } from '@muster/reference';
+import { type ReferencePage } from '@muster/reference';
 import { interfaceVersion, operations } from '@muster/registry';
 import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 
 /** The page at `/`: a description of the product with links. */
-export function homePage(addresses: Addresses, reference: readonly Page[]): Page {
+export function homePage(addresses: Addresses, reference: readonly ReferencePage[]): ReferencePage {
   const { baseUrl, docsUrl, licenseUrl, hasConsole } = addresses;
   const mcpUrl = mcpUrlOf(addresses);
   const ways = [

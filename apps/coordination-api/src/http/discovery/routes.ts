@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { openApi } from '../openapi.ts';
 import { type Addresses } from './addresses.ts';
 import { agentsJson, llmsFullText, llmsText, robots, securityText, sitemap } from './files.ts';
-import { buildSite, type Form, forms, once, plain, type Rendering } from './site.ts';
+import { buildSite, type PageForm, forms, once, plain, type Rendering } from './site.ts';
 
 /** Browsers and proxies may cache a response for this long before they revalidate it. */
 const cacheControl = 'public, max-age=300';
@@ -28,7 +28,7 @@ async function send(
 }
 
 /** Negotiates the form. `*​/*` and a missing Accept header give HTML, the first form. */
-const formFor = (request: FastifyRequest): Form => {
+const formFor = (request: FastifyRequest): PageForm => {
   const wanted = request.accepts().type([...forms]);
   return forms.find((form) => form === wanted) ?? 'text/html';
 };

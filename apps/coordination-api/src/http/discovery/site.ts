@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type RenderedPage } from '@muster/http';
-import { lastModifiedOf, type Page, referencePages } from '@muster/reference';
+import { lastModifiedOf, type ReferencePage, referencePages } from '@muster/reference';
 import { htmlPage } from './layout.ts';
 import { homePage } from './home.ts';
 import { type Addresses } from './addresses.ts';
 
 export const forms = ['text/html', 'text/markdown', 'application/json'] as const;
-export type Form = (typeof forms)[number];
+export type PageForm = (typeof forms)[number];
 
 export interface Rendering {
   /** The response headers of this form of the page. */
@@ -31,7 +31,7 @@ export interface SitePage {
   readonly markdown: () => string;
   /** The day of the last change, such as 2026-11-21. */
   readonly lastModified: string;
-  readonly render: (form: Form) => Rendering;
+  readonly render: (form: PageForm) => Rendering;
 }
 
 const rendering = ({ headers, body }: RenderedPage): Rendering => ({
@@ -55,9 +55,9 @@ export function once<Made>(make: () => Made): () => Made {
  */
 export function buildSite(addresses: Addresses): readonly SitePage[] {
   const reference = referencePages();
-  const toSitePage = (page: Page): SitePage => {
+  const toSitePage = (page: ReferencePage): SitePage => {
     const { path, title, summary } = page;
-    const renderings: Readonly<Record<Form, () => Rendering>> = {
+    const renderings: Readonly<Record<PageForm, () => Rendering>> = {
       'text/html': once(() => rendering(htmlPage(page))),
       'text/markdown': once(() => plain('text/markdown', page.markdown)),
       'application/json': once(() => plain('application/json', JSON.stringify(page.json))),

@@ -11,7 +11,7 @@ import {
 } from '@muster/registry';
 import { type Caller, type HandlerContext } from '@muster/runtime';
 
-export interface Scope {
+export interface ContextScope {
   readonly db: Db;
   readonly caller: Caller;
   /** The story's ID. The transaction belongs to the story's project. */
@@ -31,20 +31,22 @@ export interface Scope {
   readonly perform: HandlerContext<Operation>['perform'];
 }
 
-export interface Read<Value> {
+export interface SectionRead<Value> {
   readonly value: Value;
   /** True if there are more records than the section contains. */
   readonly more: boolean;
 }
 
 /** A function that reads one section. It sends its statements in the tick in which it is called. */
-export type Section<Name extends ContextSection> = (scope: Scope) => Promise<Read<ContextSections[Name]>>;
+export type Section<Name extends ContextSection> = (
+  scope: ContextScope,
+) => Promise<SectionRead<ContextSections[Name]>>;
 
 /** Returns the result for a section that was read completely. */
-export const whole = <Value>(value: Value): Read<Value> => ({ value, more: false });
+export const whole = <Value>(value: Value): SectionRead<Value> => ({ value, more: false });
 
 /** Returns the first `limit` of `limit + 1` requested items. */
-export const firstOf = <Item>(items: readonly Item[], limit: number): Read<Item[]> => ({
+export const firstOf = <Item>(items: readonly Item[], limit: number): SectionRead<Item[]> => ({
   value: items.slice(0, limit),
   more: items.length > limit,
 });

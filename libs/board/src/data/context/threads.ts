@@ -2,7 +2,7 @@
 import { of, sql } from '@muster/driver';
 import { type OpenThread } from '@muster/registry';
 import { type CommentRow, comments, toComment } from '../comments.ts';
-import { type Scope, type Section, whole } from './scope.ts';
+import { type ContextScope, type Section, whole } from './scope.ts';
 
 const mostThreads = 100;
 const mostReplies = 100;
@@ -22,7 +22,7 @@ function openComment(row: Row): Omit<OpenThread, 'replies'> {
  * Reads the newest threads with their newest replies, shown oldest first. The statement adds up bytes from
  * the most useful comment down, and does not read texts that would not fit.
  */
-export const openThreads: Section<'openThreads'> = async ({ db, storyId, maxBytes }: Scope) => {
+export const openThreads: Section<'openThreads'> = async ({ db, storyId, maxBytes }: ContextScope) => {
   const rows = await db.all(
     sql<Row>`with roots as materialized (
          select ${comments.list} from comments c

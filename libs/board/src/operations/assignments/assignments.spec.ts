@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { mostLookedAt, newId } from '@muster/driver';
 import { registry, type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { assignments } from './handlers.ts';
@@ -10,7 +10,7 @@ import { assignments } from './handlers.ts';
 const world = useWorld({ assignments, stories, epics });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
   people = await world.org();

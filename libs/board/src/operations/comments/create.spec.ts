@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry, type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';
 import { comments } from './handlers.ts';
@@ -10,7 +10,7 @@ import { comments } from './handlers.ts';
 const world = useWorld({ stories, storySpec, comments });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
   people = await world.org();

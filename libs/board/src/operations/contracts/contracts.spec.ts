@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { newId } from '@muster/driver';
 import { type Contract, contractKinds, type InputOf, type registry, type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { contracts } from './handlers.ts';
 
 const world = useWorld({ stories, contracts });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
   people = await world.org();

@@ -2,10 +2,10 @@
 import { type ImportItem } from '@muster/registry';
 import { type ImportBoard, type ImportColumn } from '../../data/import-board.ts';
 import { type StoryRow } from '../../data/stories.ts';
-import { type Issue } from '../../rules/import-plan.ts';
+import { type ImportIssue } from '../../rules/import-plan.ts';
 import { canceledRank, rankBetween } from '../../rules/ranks.ts';
 
-export interface Place {
+export interface ImportPosition {
   /** Null for a canceled story, which is in no column. */
   readonly column: ImportColumn | null;
   readonly status: StoryRow['status'];
@@ -23,7 +23,7 @@ export interface Place {
 export function placeOf(
   { columns }: ImportBoard,
   { column, status }: ImportItem,
-): Place | { readonly refused: Issue } | null {
+): ImportPosition | { readonly refused: ImportIssue } | null {
   if (column !== undefined) {
     const found = columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
     return found === undefined
@@ -39,7 +39,7 @@ export function placeOf(
 }
 
 /** Returns the place of a new item that names neither a column nor a status: the first backlog column. */
-export const firstPlace = ({ columns }: ImportBoard): Place => ({
+export const firstPlace = ({ columns }: ImportBoard): ImportPosition => ({
   column: columns.find(({ status }) => status === 'backlog') ?? null,
   status: 'backlog',
   isNamed: false,

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { allOf } from '../../../test/importing.ts';
 import { wrongCounts } from '../../../test/true-counts.ts';
 import { boardHandlers } from '../../index.ts';
 
 const world = useWorld(boardHandlers);
 let people: People;
-let board: Board;
+let board: TestBoard;
 let importId: string;
 
 type Item = InputOf<typeof registry.imports.put>['items'][number];

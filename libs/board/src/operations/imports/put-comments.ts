@@ -4,8 +4,8 @@ import { type CommentRow, comments } from '../../data/comments.ts';
 import { type CommentPlace, findCommentPlaces, idAt, lockComments } from '../../data/import-board.ts';
 import { itemKey, type ItemRow, type NotedItem } from '../../data/imports.ts';
 import { hashOf } from '../../rules/import-merge.ts';
-import { type Issue } from '../../rules/import-plan.ts';
-import { type Meeting, type Placed } from './put-stories.ts';
+import { type ImportIssue } from '../../rules/import-plan.ts';
+import { type ImportBatch, type Placed } from './put-stories.ts';
 
 type ItemComment = NonNullable<ImportItem['comments']>[number];
 
@@ -33,7 +33,7 @@ export const commentKeysOf = (item: ImportItem): string[] => [
 interface PutComments {
   readonly notes: readonly NotedItem[];
   /** The problems with comments, by the external ID of the comment's item. */
-  readonly issues: ReadonlyMap<string, Issue[]>;
+  readonly issues: ReadonlyMap<string, ImportIssue[]>;
   /** The external IDs of the items for which the put wrote a comment. */
   readonly written: ReadonlySet<string>;
 }
@@ -46,7 +46,7 @@ interface Wanted extends Placed {
 }
 
 /** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
-interface Put extends Meeting {
+interface Put extends ImportBatch {
   /** The stored comments that earlier puts wrote, by record ID. */
   readonly there: ReadonlyMap<string, CommentPlace>;
   /** The locked comments, which this put may change or reply to, by record ID. */
@@ -56,14 +56,14 @@ interface Put extends Meeting {
   /** The comments that this put creates, by key. */
   readonly made: Map<string, CommentRow>;
   readonly notes: NotedItem[];
-  readonly issues: Map<string, Issue[]>;
+  readonly issues: Map<string, ImportIssue[]>;
   readonly written: Set<string>;
 }
 
 const hashOfComment = ({ authorName, authorEmail, body, at, parent }: ItemComment): Buffer =>
   hashOf([authorName, authorEmail ?? null, body, at, parent ?? null]);
 
-export async function putComments(meeting: Meeting, placed: readonly Placed[]): Promise<PutComments> {
+export async function putComments(meeting: ImportBatch, placed: readonly Placed[]): Promise<PutComments> {
   const { db, noted } = meeting;
   const all = placed.flatMap(({ item, storyId, isNew }) =>
     (item.comments ?? []).map((comment): Wanted => ({
@@ -83,7 +83,7 @@ export async function putComments(meeting: Meeting, placed: readonly Placed[]): 
   const there = new Map<string, CommentPlace>([...others, ...locked]);
   const put: Put = {
     ...{ ...meeting, there, locked, seen: new Set(), made: new Map<string, CommentRow>() },
-    ...{ notes: [], issues: new Map<string, Issue[]>(), written: new Set() },
+    ...{ notes: [], issues: new Map<string, ImportIssue[]>(), written: new Set() },
   };
 
   // The comments are written in the order of their times, so that each reply comes after the comment to which
@@ -100,7 +100,7 @@ export async function putComments(meeting: Meeting, placed: readonly Placed[]): 
  * Returns the IDs of the comments that the put may change or reply to. A comment that has not changed in the
  * source is not locked. Most comments have not changed.
  */
-function idsToLock({ noted }: Meeting, all: readonly Wanted[]): ReadonlySet<string> {
+function idsToLock({ noted }: ImportBatch, all: readonly Wanted[]): ReadonlySet<string> {
   return new Set(
     all.flatMap(({ item, comment, key, hash, isNew }) => {
       const known = noted.get(itemKey('comment', key));
@@ -184,7 +184,7 @@ function create(put: Put, wanted: Wanted): void {
  * comment then belongs to the importing member.
  */
 function authorOf(
-  { caller, authors }: Meeting,
+  { caller, authors }: ImportBatch,
   { authorName, authorEmail }: ItemComment,
 ): { actor: Actor; memberId: string } {
   const member = authorEmail === undefined ? undefined : authors.get(authorEmail.toLowerCase());

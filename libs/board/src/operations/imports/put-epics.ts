@@ -7,7 +7,7 @@ import { epics } from '../../data/epics.ts';
 import { lockEpics } from '../../data/import-board.ts';
 import { itemKey, type NotedItem } from '../../data/imports.ts';
 import { hashOf } from '../../rules/import-merge.ts';
-import { type Meeting } from './put-stories.ts';
+import { type ImportBatch } from './put-stories.ts';
 
 type ItemEpic = NonNullable<ImportItem['epic']>;
 
@@ -21,7 +21,7 @@ export interface ItemEpics {
 }
 
 export async function openEpics(
-  { db, at, current, noted }: Meeting,
+  { db, at, current, noted }: ImportBatch,
   items: readonly ImportItem[],
 ): Promise<ItemEpics> {
   const known = items.flatMap(({ epic }) =>

@@ -17,13 +17,13 @@ import { findReviewsOf, gatesOf, noReviews, type Reviews } from '../../data/revi
 import { firstSpecRow, nextSpec, setSpec, specBefore } from '../../data/specs.ts';
 import { keyOf, stories, type StoryRow } from '../../data/stories.ts';
 import { hashOf } from '../../rules/import-merge.ts';
-import { type Change, type Issue, planImport } from '../../rules/import-plan.ts';
+import { type Change, type ImportIssue, planImport } from '../../rules/import-plan.ts';
 import { isFinished, unmetGates } from '../../rules/workflow.ts';
-import { endsOf, firstPlace, type Place, placeOf } from './import-places.ts';
+import { endsOf, firstPlace, type ImportPosition, placeOf } from './import-places.ts';
 import { type ItemEpics, openEpics } from './put-epics.ts';
 
 /** The data that all parts of an imports.put share: the call, the board, and the notes of earlier imports. */
-export interface Meeting {
+export interface ImportBatch {
   readonly db: Db;
   readonly caller: Caller;
   readonly at: string;
@@ -54,7 +54,7 @@ interface PutStories {
 }
 
 /** A call of imports.put in progress: the data that it has read, and the rows that it will write. */
-interface Put extends Meeting {
+interface Put extends ImportBatch {
   readonly there: Awaited<ReturnType<typeof lockStories>>;
   readonly specs: Awaited<ReturnType<typeof findSpecs>>;
   readonly reviews: ReadonlyMap<string, Reviews>;
@@ -73,9 +73,9 @@ interface Put extends Meeting {
 interface Wanted {
   readonly item: ImportItem;
   readonly hash: Buffer;
-  readonly place: Place | null;
+  readonly place: ImportPosition | null;
   readonly epicId: string | null | undefined;
-  readonly issues: Issue[];
+  readonly issues: ImportIssue[];
 }
 
 /** The result for an item. `story` is undefined if the item has no story. */
@@ -97,7 +97,7 @@ const hashOfItem = (item: ImportItem): Buffer =>
  * Returns the notes of earlier imports about an item. If another story mirrors the item, the result names
  * that story, without a known hash. At most one story mirrors an item.
  */
-function knownOf({ noted, mirrors }: Meeting, externalId: string) {
+function knownOf({ noted, mirrors }: ImportBatch, externalId: string) {
   const item = noted.get(itemKey('story', externalId));
   const mirror = mirrors.get(externalId);
   if (mirror !== undefined && mirror.id !== item?.record_id)
@@ -106,7 +106,7 @@ function knownOf({ noted, mirrors }: Meeting, externalId: string) {
 }
 
 export async function putStories(
-  meeting: Meeting,
+  meeting: ImportBatch,
   items: readonly ImportItem[],
   theirs: boolean,
 ): Promise<PutStories> {
@@ -128,7 +128,7 @@ export async function putStories(
   const results = plan.map(([candidate, change]): ImportResult => {
     const { item } = candidate;
     const { externalId } = item;
-    const issues: Issue[] = [];
+    const issues: ImportIssue[] = [];
     const { outcome, story } = applyChange(put, candidate, change, issues);
     if (story !== undefined) {
       const before = meeting.noted.get(itemKey('story', externalId))?.record_id;
@@ -154,7 +154,7 @@ export async function putStories(
  * Reports whether work on the story keeps the import from changing it. Work in the state `available` prevents
  * only the cancellation of the story.
  */
-const isWorkedOn = ({ work, status }: ImportedStory, place: Place | null): boolean =>
+const isWorkedOn = ({ work, status }: ImportedStory, place: ImportPosition | null): boolean =>
   work !== null && (work !== 'available' || (place?.status === 'canceled' && status !== 'canceled'));
 
 function candidateOf(put: Put, item: ImportItem) {
@@ -175,7 +175,7 @@ function applyChange(
   put: Put,
   { item, hash, known, place }: ReturnType<typeof candidateOf>,
   change: Change,
-  issues: Issue[],
+  issues: ImportIssue[],
 ): Outcome {
   if ('issue' in change) {
     issues.push(change.issue);
@@ -193,7 +193,7 @@ function shutGates(
   { policy, caller, specs, reviews }: Put,
   story: ImportedStory,
   { spec }: ImportItem,
-  place: Place | null,
+  place: ImportPosition | null,
 ): string[] {
   if (place === null || place.status === story.status) return [];
   const content = spec ?? specBefore(story.id, specs.get(story.id)).content;
@@ -224,7 +224,7 @@ function note(
  * missing address and the state keep their values.
  */
 function upstreamOf(
-  { current: { provider }, at }: Meeting,
+  { current: { provider }, at }: ImportBatch,
   { externalId, url }: ImportItem,
   before: StoryRow['upstream'] = null,
 ) {

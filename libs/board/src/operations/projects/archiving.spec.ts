@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
@@ -15,7 +15,7 @@ import { projects } from './handlers.ts';
 
 const world = useWorld({ projects, stories, comments, epics, assignments, reviewers, search });
 let people: People;
-let board: Board;
+let board: TestBoard;
 
 beforeEach(async () => {
   people = await world.org();

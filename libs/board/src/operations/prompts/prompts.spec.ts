@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type Prompt, type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { prompts } from './handlers.ts';
 
 const world = useWorld({ prompts });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

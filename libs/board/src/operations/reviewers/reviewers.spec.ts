@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { registry, type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { reviewers } from './handlers.ts';
 
 const world = useWorld({ reviewers, stories });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
   people = await world.org();

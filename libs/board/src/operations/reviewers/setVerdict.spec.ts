@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { registry, type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';
@@ -10,7 +10,7 @@ import { reviewers } from './handlers.ts';
 const world = useWorld({ reviewers, stories, storySpec, assignments });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let story: Story;
 const begin = async (policy: Parameters<typeof world.org>[0] = {}) => {
   people = await world.org(policy);

@@ -3,7 +3,7 @@ import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
 import { lockReview, reviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
 import { authorsOf } from '../../data/reviews.ts';
 import { aboutStory, lockStory, setCode } from '../../data/stories.ts';
-import { type Named, type Reviewable, reviewed, unmetForVerdict } from '../../rules/reviews.ts';
+import { type ReviewedVersion, type Reviewable, reviewed, unmetForVerdict } from '../../rules/reviews.ts';
 
 export const setVerdict = handle(
   registry.reviewers.setVerdict,
@@ -62,7 +62,7 @@ const nothingSaid: Said = {
  * under review.
  */
 function saidOf(
-  params: Named & { verdict: Said['verdict']; note?: string | undefined },
+  params: ReviewedVersion & { verdict: Said['verdict']; note?: string | undefined },
   now: Reviewable,
   at: string,
 ): { said: Said; code: CodeUnderReview } {

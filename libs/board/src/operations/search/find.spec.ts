@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
@@ -11,7 +11,7 @@ import { search } from './handlers.ts';
 const world = useWorld({ search, stories, epics, comments, storySpec });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

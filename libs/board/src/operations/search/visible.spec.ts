@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { search } from './handlers.ts';
@@ -8,15 +8,15 @@ import { search } from './handlers.ts';
 const world = useWorld({ search, stories, comments });
 
 let people: People;
-let open: Board;
-let hidden: Board;
+let open: TestBoard;
+let hidden: TestBoard;
 beforeEach(async () => {
   people = await world.org();
   open = await arrangeBoard(world, people.orgId);
   hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
 });
 
-const story = async (board: Board, title: string) =>
+const story = async (board: TestBoard, title: string) =>
   (await people.ana.stories.create({ projectId: board.key, title, spec: `${title} in words` })).story;
 const find = async (who: Person, query: string, more: object = {}) =>
   (await who.search.find({ query, kinds: ['story', 'epic', 'spec', 'comment'], ...more })).items;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
@@ -9,7 +9,7 @@ import { storySpec } from '../storySpec/handlers.ts';
 const world = useWorld({ stories, epics, comments, storySpec });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

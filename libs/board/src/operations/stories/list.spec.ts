@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type Registry, type InputOf, type StorySummary } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
@@ -10,7 +10,7 @@ const world = useWorld({ stories });
 type Params = Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>;
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let ana: Person;
 beforeEach(async () => {
   people = await world.org();

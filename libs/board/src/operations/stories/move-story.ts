@@ -2,7 +2,7 @@
 import { type inside, type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
 import { type HandlerContext, notFound, nothingAt } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
-import { type Destination, type LockedColumn, type Move, rankAt } from '../../data/ranks.ts';
+import { type MoveDestination, type LockedColumn, type Move, rankAt } from '../../data/ranks.ts';
 import { gatesOf } from '../../data/reviews.ts';
 import { aboutStory, stories, toStory } from '../../data/stories.ts';
 import { canceledRank } from '../../rules/ranks.ts';
@@ -20,7 +20,7 @@ type Context = Pick<HandlerContext<typeof registry.stories.reorder>, 'caller' | 
 export async function requireNamed(
   context: Context,
   { story, columns, place }: Move,
-  { columnId, anchor }: Destination,
+  { columnId, anchor }: MoveDestination,
 ): Promise<void> {
   const column = columns.find(({ id }) => id === columnId);
   if (columnId !== undefined && column === undefined) {
@@ -38,7 +38,7 @@ export async function requireNamed(
 function columnOf(
   { refuse }: Context,
   { story, columns, place }: Move,
-  to: Destination,
+  to: MoveDestination,
 ): LockedColumn | null {
   if (to.columnId !== undefined && place.column_id !== to.columnId) {
     throw refuse('invalid_transition', { columnId: to.columnId, anchorColumnId: place.column_id });
@@ -63,7 +63,7 @@ export async function moveStory(
   context: Context,
   move: Move,
   policy: Policy,
-  to: Destination,
+  to: MoveDestination,
 ): Promise<{ story: ReturnType<typeof toStory>; warnings: Warning[] }> {
   const { caller, db, access, emit, refuse } = context;
   const { story, place } = move;

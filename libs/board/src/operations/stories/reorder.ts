@@ -1,13 +1,13 @@
 import { requireVersion } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { type Destination, lockMove } from '../../data/ranks.ts';
+import { type MoveDestination, lockMove } from '../../data/ranks.ts';
 import { moveStory, requireNamed } from './move-story.ts';
 
 export const reorder = handle(registry.stories.reorder, async (context) => {
   const { params, targetId, db, policy: askPolicy } = context;
   const { columnId, beforeStoryId, afterStoryId } = params;
-  let anchor: Destination['anchor'];
+  let anchor: MoveDestination['anchor'];
   if (beforeStoryId !== undefined) anchor = { ref: beforeStoryId, side: 'before' };
   if (afterStoryId !== undefined) anchor = { ref: afterStoryId, side: 'after' };
   const to = { columnId, anchor };

@@ -7,7 +7,7 @@ import { newId } from '@muster/driver';
 import { noCode, type Story, type Verdict, verdicts } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { reviewers } from '../reviewers/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';
@@ -16,7 +16,7 @@ import { stories } from './handlers.ts';
 const world = useWorld({ stories, storySpec, assignments, reviewers });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let story: Story;
 const begin = async (policy: object) => {
   people = await world.org({ policy });

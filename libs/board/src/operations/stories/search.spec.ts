@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { mostLookedAt } from '@muster/driver';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 /** The number of stories in each of the first two columns: more than a search examines for one page. */
 const inEach = 3_000;
 

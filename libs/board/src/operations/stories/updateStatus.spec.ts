@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { type StoryStatus } from '@muster/registry';
 import { type People, until, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { canMove } from '../../rules/workflow.ts';
 import { storySpec } from '../storySpec/handlers.ts';
 import { stories } from './handlers.ts';
@@ -10,7 +10,7 @@ import { stories } from './handlers.ts';
 const world = useWorld({ stories, storySpec });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 beforeEach(async () => {
   people = await world.org();
   board = await arrangeBoard(world, people.orgId);

@@ -13,7 +13,7 @@ import {
 import { organizationsHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
 import { patient, type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../../test/board.ts';
+import { arrangeBoard, type TestBoard } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
 import { contracts } from '../contracts/handlers.ts';
@@ -54,7 +54,7 @@ const world = useWorld({
 });
 
 let people: People;
-let board: Board;
+let board: TestBoard;
 let story: Story;
 beforeEach(async () => {
   people = await world.org();

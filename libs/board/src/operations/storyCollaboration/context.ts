@@ -6,7 +6,7 @@ import {
   registry,
 } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { type Scope, type Section } from '../../data/context/scope.ts';
+import { type ContextScope, type Section } from '../../data/context/scope.ts';
 import { sections } from '../../data/context/sections.ts';
 import { contextCuts } from '../../rules/context-cuts.ts';
 import { fitBytes } from '../../rules/fit-bytes.ts';
@@ -14,9 +14,9 @@ import { fitBytes } from '../../rules/fit-bytes.ts';
 export const context = handle(registry.storyCollaboration.context, async (call) => {
   const { include = contextSections, maxBytes, storyId } = call.params;
   let asked: ReturnType<typeof call.policy> | undefined;
-  let around: ReturnType<Scope['workAround']> | undefined;
-  let work: ReturnType<Scope['execution']> | undefined;
-  const scope: Scope = {
+  let around: ReturnType<ContextScope['workAround']> | undefined;
+  let work: ReturnType<ContextScope['execution']> | undefined;
+  const scope: ContextScope = {
     db: call.db,
     caller: call.caller,
     storyId: call.targetId,
@@ -46,7 +46,10 @@ interface NamedRead<Name extends ContextSection> {
   readonly more: boolean;
 }
 
-async function readSection<Name extends ContextSection>(name: Name, scope: Scope): Promise<NamedRead<Name>> {
+async function readSection<Name extends ContextSection>(
+  name: Name,
+  scope: ContextScope,
+): Promise<NamedRead<Name>> {
   const section: Section<Name> = sections[name];
   return { name, ...(await section(scope)) };
 }

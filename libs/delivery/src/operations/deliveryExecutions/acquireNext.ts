@@ -3,8 +3,8 @@ import { handle } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
 import { findBegun, findHeldByRun, lockRun, readWorkOn, type WorkOnStory } from '../../data/next-work.ts';
 import { isOfferedTo } from '../../rules/acquire.ts';
-import { acquireTarget, holderOf, type Wanted } from './granting.ts';
-import { filtersOf, isBy, type Known, NextSearch, type SearchContext } from './next-search.ts';
+import { acquireTarget, holderOf, type LeaseRequest } from './granting.ts';
+import { filtersOf, isBy, type CandidateWork, NextSearch, type SearchContext } from './next-search.ts';
 import { reissuedToken } from './reissue.ts';
 
 type Looked = ResultOf<typeof inside.nextStories>;
@@ -22,7 +22,7 @@ const begunStatuses: StoryStatus[] = ['in_progress', 'in_review'];
 export const acquireNext = handle(
   registry.deliveryExecutions.acquireNext,
   async (context) => {
-    const wanted: Wanted = { ...context.params, takeOver: false, isNamed: false };
+    const wanted: LeaseRequest = { ...context.params, takeOver: false, isNamed: false };
     const { db, caller, targetId } = context;
     const me = holderOf(context, wanted);
     const [, , ready, begun, held] = await Promise.all([
@@ -62,14 +62,18 @@ const look = (context: SearchContext, page: Page): Promise<Looked> =>
 
 const idsOf = (items: Looked['items']): string[] => items.map(({ storyId }) => storyId);
 
-const known = (items: Looked['items'], workOn: ReadonlyMap<string, WorkOnStory>): Known[] =>
+const known = (items: Looked['items'], workOn: ReadonlyMap<string, WorkOnStory>): CandidateWork[] =>
   items.map((candidate) => ({ candidate, work: workOn.get(candidate.storyId) }));
 
 const byStory = (work: readonly WorkOnStory[]): ReadonlyMap<string, WorkOnStory> =>
   new Map(work.map((row) => [row.story_id, row]));
 
 /** Yields the candidates of a status page by page, starting with a page that was already read. */
-async function* inOrder(context: SearchContext, status: StoryStatus, first: Looked): AsyncGenerator<Known[]> {
+async function* inOrder(
+  context: SearchContext,
+  status: StoryStatus,
+  first: Looked,
+): AsyncGenerator<CandidateWork[]> {
   for (let { items, next } = first; ;) {
     if (items.length > 0) yield known(items, byStory(await readWorkOn(context.db, idsOf(items))));
     if (next === null) return;
@@ -78,7 +82,10 @@ async function* inOrder(context: SearchContext, status: StoryStatus, first: Look
 }
 
 /** Yields the candidates among stories with work, page by page. */
-async function* atWork(context: SearchContext, work: readonly WorkOnStory[]): AsyncGenerator<Known[]> {
+async function* atWork(
+  context: SearchContext,
+  work: readonly WorkOnStory[],
+): AsyncGenerator<CandidateWork[]> {
   if (work.length === 0) return;
   const workOn = byStory(work);
   const page = { statuses: begunStatuses, storyIds: [...workOn.keys()] };
@@ -98,7 +105,7 @@ async function* pages(
   context: SearchContext,
   ready: Looked,
   begun: readonly WorkOnStory[],
-): AsyncGenerator<Known[]> {
+): AsyncGenerator<CandidateWork[]> {
   const { db, caller, targetId } = context;
   const isForCaller = ({ offer, rework_for: reworkFor }: WorkOnStory): boolean =>
     (offer !== null && isOfferedTo(offer, caller)) || (reworkFor !== null && isBy(reworkFor, caller));

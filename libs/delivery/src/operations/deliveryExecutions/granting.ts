@@ -23,7 +23,7 @@ import { grantedRow, grantLease, heldLease, later, newGrant } from '../../data/l
 import { keepLocks } from '../../data/locks.ts';
 import { passLocks } from '../../data/passing-locks.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
-import { aboutTarget, getTarget, isOver, type Target } from '../../data/targets.ts';
+import { aboutTarget, getTarget, isOver, type DeliveryTarget } from '../../data/targets.ts';
 import { step } from '../../leases/step.ts';
 import { endInTheWay } from '../../leases/superseding.ts';
 import { writeStep } from '../../leases/write-step.ts';
@@ -31,13 +31,13 @@ import { type AcquireDecision, decideAcquire, heldDetails, type Holder } from '.
 import { leaseTtl } from '../../rules/ttl.ts';
 
 type Acquire = typeof registry.deliveryExecutions.acquire;
-export type Granting = Pick<
+export type GrantContext = Pick<
   HandlerContext<Acquire>,
   'caller' | 'db' | 'policy' | 'projectRank' | 'emit' | 'refuse' | 'perform'
 >;
 
 /** The caller's wishes for the lease and for the work under it. */
-export interface Wanted {
+export interface LeaseRequest {
   readonly ttlSeconds?: number | undefined;
   readonly runId?: string | undefined;
   readonly deviceId?: string | undefined;
@@ -49,14 +49,20 @@ export interface Wanted {
 }
 
 /** Returns the caller as a lease holder. */
-export const holderOf = ({ caller }: Pick<Granting, 'caller'>, { runId }: Pick<Wanted, 'runId'>): Holder => ({
+export const holderOf = (
+  { caller }: Pick<GrantContext, 'caller'>,
+  { runId }: Pick<LeaseRequest, 'runId'>,
+): Holder => ({
   memberId: caller.memberId,
   agentId: caller.agentId,
   runId: runId ?? null,
 });
 
 /** Moves a story to in_progress if its work has not begun. */
-async function startStory({ perform, db }: Granting, story: Pick<Target, 'id' | 'status'>): Promise<void> {
+async function startStory(
+  { perform, db }: GrantContext,
+  story: Pick<DeliveryTarget, 'id' | 'status'>,
+): Promise<void> {
   const isSentBack = async (): Promise<boolean> =>
     (await findForTarget(db, 'story', story.id))?.execution.needs_rework === true;
   if (!isBeforeWork(story.status) && !(story.status === 'in_review' && (await isSentBack()))) return;
@@ -71,10 +77,10 @@ export const noRank = 0;
 
 /** Takes the lease on a target. Throws a refusal if that is not possible. */
 export async function acquireTarget(
-  context: Granting,
+  context: GrantContext,
   type: ExecutionTarget,
   id: Id,
-  wanted: Wanted,
+  wanted: LeaseRequest,
 ): Promise<ResultOf<Acquire>> {
   const { caller, db, policy: askPolicy, projectRank } = context;
   // Lock order: moving the story locks columns, which come before leases, so the move goes first.
@@ -94,7 +100,12 @@ export async function acquireTarget(
 }
 
 /** Decides an acquire from the locked rows. */
-export function decide(context: Granting, facts: Acquiring, wanted: Wanted, rank: number): AcquireDecision {
+export function decide(
+  context: GrantContext,
+  facts: Acquiring,
+  wanted: LeaseRequest,
+  rank: number,
+): AcquireDecision {
   const { target, lease, now } = facts;
   if (isOver(target)) throw context.refuse('invalid_transition', { status: target.status });
   return decideAcquire({
@@ -118,7 +129,7 @@ const stoppedIn = ({ execution, stopped }: Acquiring): ExecutionRow | undefined 
 type Decided<Kind> = Extract<AcquireDecision, { readonly kind: Kind }>;
 
 function refusalOf(
-  { refuse, caller }: Granting,
+  { refuse, caller }: GrantContext,
   facts: Acquiring,
   decision: Decided<'refuse'>,
   rank: number,
@@ -139,7 +150,7 @@ function refusalOf(
 }
 
 function emitGrant(
-  { emit }: Granting,
+  { emit }: GrantContext,
   target: Acquiring['target'],
   { id: executionId, attempt }: ExecutionRow,
   { superseded, takenOverLive: live }: Decided<'grant'>,
@@ -154,10 +165,10 @@ function emitGrant(
 
 /** Writes a positive decision, and returns the execution with its lease token. */
 export async function grant(
-  context: Granting,
+  context: GrantContext,
   facts: Acquiring,
   decision: Exclude<AcquireDecision, { readonly kind: 'refuse' }>,
-  wanted: Wanted,
+  wanted: LeaseRequest,
   policy: Policy,
 ): Promise<ResultOf<Acquire>> {
   const { caller, db, emit } = context;

@@ -13,7 +13,7 @@ import { heldLease } from '../../data/leases.ts';
 import { claimNext, type WorkOnStory } from '../../data/next-work.ts';
 import { decideAcquire, type Holder } from '../../rules/acquire.ts';
 import { judgeNext, type NextVerdict, reasonsOf } from '../../rules/next-work.ts';
-import { decide, grant, holderOf, type Wanted, noRank } from './granting.ts';
+import { decide, grant, holderOf, type LeaseRequest, noRank } from './granting.ts';
 
 type Operation = typeof registry.deliveryExecutions.acquireNext;
 export type SearchContext = HandlerContext<Operation>;
@@ -21,7 +21,7 @@ type Granted = Omit<ResultOf<Operation>, 'skipped'>;
 type Candidate = ResultOf<typeof inside.nextStories>['items'][number];
 
 /** A candidate as it was read, with the work on it. */
-export interface Known {
+export interface CandidateWork {
   readonly candidate: Candidate;
   readonly work: WorkOnStory | undefined;
 }
@@ -60,12 +60,12 @@ export function filtersOf({ params }: SearchContext) {
 
 export class NextSearch {
   private readonly context: SearchContext;
-  private readonly wanted: Wanted;
+  private readonly wanted: LeaseRequest;
   private readonly waiting: PassedOver[] = [];
   private readonly begun: PassedOver[] = [];
   private readonly claimed: Candidate[] = [];
 
-  constructor(context: SearchContext, wanted: Wanted) {
+  constructor(context: SearchContext, wanted: LeaseRequest) {
     this.context = context;
     this.wanted = wanted;
   }
@@ -78,7 +78,7 @@ export class NextSearch {
   /**
    * Takes the first story of the page that the caller can take. Records the stories that it skipped before.
    */
-  async takeFirst(page: readonly Known[]): Promise<Granted | undefined> {
+  async takeFirst(page: readonly CandidateWork[]): Promise<Granted | undefined> {
     const judged = page.map((known) => ({ ...known, verdict: this.judge(known) }));
     const takeable = judged
       .flatMap(({ candidate, verdict }) =>
@@ -165,7 +165,7 @@ export class NextSearch {
     return { granted: await grant(context, facts, decision, wanted, policyNow) };
   }
 
-  private judge({ candidate: { status, reasons }, work }: Known): NextVerdict {
+  private judge({ candidate: { status, reasons }, work }: CandidateWork): NextVerdict {
     if (work === undefined) return { kind: 'ignore' };
     const { state, offer, is_stopped: isStopped, rework_for: reworkFor } = work;
     const caller = holderOf(this.context, this.wanted);

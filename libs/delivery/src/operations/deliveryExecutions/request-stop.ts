@@ -5,12 +5,12 @@ import { heldLease } from '../../data/leases.ts';
 import { type LockedExecution, lockExecution } from '../../data/locked-executions.ts';
 import { aboutTarget, isOver } from '../../data/targets.ts';
 import { can } from '../../leases/states.ts';
-import { step, type Step } from '../../leases/step.ts';
+import { step, type ExecutionStep } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 
 type Context = HandlerContext<typeof registry.deliveryExecutions.update>;
 
-const answerWith = ({ lease, now }: LockedExecution, { row }: Pick<Step, 'row'>) => ({
+const answerWith = ({ lease, now }: LockedExecution, { row }: Pick<ExecutionStep, 'row'>) => ({
   execution: toExecution(row, lease, now),
   signals: [],
 });

@@ -2,11 +2,11 @@ import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { canonicalGit, changedGit, handle } from '@muster/runtime';
 import { aboutGroup, getGroupAfter, insertGroup, toGroup } from '../../data/groups.ts';
-import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
+import { lockStories, type JoiningStories, putStories, requireJoinable } from '../../data/group-stories.ts';
 
 export const create = handle(registry.deliveryGroups.create, async (context) => {
   const { params, targetId, db, access, emit } = context;
-  const place: Place = {
+  const place: JoiningStories = {
     refs: params.storyIds,
     project: targetId,
     groupId: null,

@@ -4,7 +4,7 @@ import { handle, type HandlerContext } from '@muster/runtime';
 import { aboutGroup, deliveryGroups, getGroupAfter, lockGroup, toGroup } from '../../data/groups.ts';
 import { changeCode, readCode } from '../../data/code-under-review.ts';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
-import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
+import { lockStories, type JoiningStories, putStories, requireJoinable } from '../../data/group-stories.ts';
 import { heldLease, readClock } from '../../data/leases.ts';
 import { endInTheWay } from '../../leases/superseding.ts';
 import { heldByAnother, heldDetails } from '../../rules/acquire.ts';
@@ -14,7 +14,7 @@ import { decideJoining } from '../../rules/joining.ts';
 export const replaceStories = handle(registry.deliveryGroups.replaceStories, async (context) => {
   const { params, caller, db, access, emit, refuse } = context;
   const { groupId, expectedVersion } = params;
-  const place: Place = {
+  const place: JoiningStories = {
     refs: params.storyIds,
     project: sql.part`(select g.project_id from delivery_groups g where ${of('g')} and g.id = ${groupId}::uuid)`,
     groupId,

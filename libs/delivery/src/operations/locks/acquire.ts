@@ -4,7 +4,7 @@ import { badRequest, handle, type HandlerContext } from '@muster/runtime';
 import { lockClaimant } from '../../data/claimants.ts';
 import {
   deleteExpired,
-  type Granting,
+  type LockGrantState,
   type LapsedClaim,
   lockForGrant,
   setCounter,
@@ -129,7 +129,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
 async function conflictsOf(
   context: Context,
   resources: readonly string[],
-  others: Granting['others'],
+  others: LockGrantState['others'],
 ): Promise<LockConflict[]> {
   const { params, db, refuse } = context;
   const clashes = unlessTooIntricate(() =>
@@ -158,7 +158,7 @@ async function conflictsOf(
 function refuseTooMany(
   { refuse }: Context,
   resources: readonly string[],
-  { own, others, lapsed }: Pick<Granting, 'own' | 'others' | 'lapsed'>,
+  { own, others, lapsed }: Pick<LockGrantState, 'own' | 'others' | 'lapsed'>,
 ): void {
   const locked = [...own, ...others, ...lapsed].reduce((sum, lock) => sum + lock.resources.length, 0);
   if (locked + resources.length > mostLocked) {
@@ -172,7 +172,7 @@ function refuseTooMany(
 const extendedLock = (
   before: LockRow,
   { mode, reason }: Params,
-  { execution, story }: Granting,
+  { execution, story }: LockGrantState,
   expiresAt: string,
 ): LockRow => ({
   ...before,

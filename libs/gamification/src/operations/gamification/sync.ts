@@ -2,12 +2,12 @@ import { newId } from '@muster/driver';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { outboxRow } from '@muster/tenancy';
-import { findState, requestCount, type State } from '../../data/state.ts';
+import { findState, requestCount, type CountingState } from '../../data/state.ts';
 import { syncJob } from '../../sync-points.ts';
 
-const nothingAsked: State = { counted_seq: 0, state: 'done', job_id: null, synced_at: null };
+const nothingAsked: CountingState = { counted_seq: 0, state: 'done', job_id: null, synced_at: null };
 
-const toSync = ({ job_id: jobId, state, synced_at: syncedAt }: State) => ({ jobId, state, syncedAt });
+const toSync = ({ job_id: jobId, state, synced_at: syncedAt }: CountingState) => ({ jobId, state, syncedAt });
 
 export const sync = handle(registry.gamification.sync, async ({ db, policy }) => {
   const { gamificationEnabled } = await policy();

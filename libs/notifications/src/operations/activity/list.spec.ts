@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { eventKinds, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeStream, type Entry } from '../../../test/stream.ts';
+import { arrangeStream, type StreamEntry } from '../../../test/stream.ts';
 import { mostLookedAt } from '../../data/streams.ts';
 import { events } from '../events/handlers.ts';
 import { activity } from './handlers.ts';
@@ -119,7 +119,7 @@ describe('activity.list', () => {
     const { ana, chloe, robo, dan } = people;
     const web = await arrangeStory('WEB', 'org');
     const app = await arrangeStory('APP', 'org');
-    const entries: (Entry & { at: string })[] = [];
+    const entries: (StreamEntry & { at: string })[] = [];
     const kinds = ['story.updated', 'comment.created', 'spec.updated'] as const;
     for (let index = 0; index < 120; index += 1) {
       const { projectId, storyId } = index % 2 === 0 ? web : app;
@@ -134,7 +134,7 @@ describe('activity.list', () => {
     const ids = await happen(...entries);
     const robots = robo.me.agentId ?? '';
     const since = entries[60]?.at ?? '';
-    const filters: Record<string, [Params, (entry: Entry & { at: string }) => boolean]> = {
+    const filters: Record<string, [Params, (entry: StreamEntry & { at: string }) => boolean]> = {
       project: [{ projectId: 'web' }, (entry) => entry.projectId === web.projectId],
       story: [{ storyId: app.storyId }, (entry) => entry.storyId === app.storyId],
       storyKey: [{ storyId: 'App-7' }, (entry) => entry.storyId === app.storyId],

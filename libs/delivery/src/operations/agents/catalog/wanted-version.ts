@@ -2,15 +2,15 @@
 import { type Db } from '@muster/driver';
 import { type CatalogVersionRef } from '@muster/registry';
 import { badRequest, notFound } from '@muster/runtime';
-import { type AgentRef, listVersions } from '../../../data/catalog.ts';
+import { type AgentSelector, listVersions } from '../../../data/catalog.ts';
 import { isRange, newestIn } from '../../../rules/catalog-versions.ts';
 
-type Find<Row> = (db: Db, ref: AgentRef, version: string | undefined) => Promise<Row | undefined>;
+type Find<Row> = (db: Db, ref: AgentSelector, version: string | undefined) => Promise<Row | undefined>;
 
 /** Loads the wanted version with `find`, and lists all versions. Only a range needs a second query. */
 export async function wantedVersion<Row>(
   db: Db,
-  { version, ...ref }: AgentRef & { readonly version?: string | undefined },
+  { version, ...ref }: AgentSelector & { readonly version?: string | undefined },
   find: Find<Row>,
 ): Promise<{ readonly row: Row; readonly versions: CatalogVersionRef[] }> {
   if (version !== undefined && !isRange(version)) {
