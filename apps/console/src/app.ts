@@ -27,7 +27,7 @@ export const contentSecurityPolicy = [
 ].join('; ');
 
 const pageHeaders = {
-  // A new version is loaded with the next page load.
+  // Makes the browser revalidate the page on each load, so that it loads a new release immediately.
   'cache-control': 'no-cache',
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',

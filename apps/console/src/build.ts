@@ -40,7 +40,7 @@ export async function makeSite(
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    // Files of other trackers are parsed in the browser.
+    // The browser parses the files of other trackers, so the bundle uses the browser version of csv-parse.
     alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync', ...inPlace },
     define: { 'process.env.NODE_ENV': '"production"' },
     tsconfig: path.join(web, 'tsconfig.json'),

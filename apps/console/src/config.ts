@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 export const environment = {
   ...commonEnvironment,
-  /** The port that it listens on. */
+  /** The port on which the console listens. */
   PORT: commonEnvironment.PORT.default(4106),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4116),
   /** The folder of the built pages, if they are not next to the program. */

@@ -102,7 +102,7 @@ export function boardJourneys(house: House): void {
     const over = await pickUp(page, card(page, 'Card 1').first(), list);
     // A column renders only the cards in view.
     expect(await card(page, 'Card 30').count()).toBe(0);
-    // Sixty pixels from the edge, where the browser itself does not scroll yet.
+    // Drags to sixty pixels above the bottom edge, where the browser itself would not scroll yet.
     await dragUntil(page, { x: over.x + 60, y: over.y + over.height - 60 }, card(page, 'Card 30'));
     await page.mouse.up();
     await until(async () => (await titles(page, 'Backlog')).indexOf('Card 1') > 3);
@@ -189,7 +189,7 @@ export function boardJourneys(house: House): void {
   journey('shows a change by another beside mine, and overwrites neither', async () => {
     await arrange(house, people, demo);
     const { page } = windows.keep(await house.visit('/p/WEB'));
-    // A window without the event stream, whose board is therefore outdated.
+    // This window has no event stream, so its board becomes outdated.
     await intercept(page, '**/api/events/stream*', (route) => route.abort());
     await page.getByLabel('Token').fill(people.ana.me.token);
     await page.keyboard.press('Enter');
@@ -233,7 +233,8 @@ export function boardJourneys(house: House): void {
       },
       { times: 1 },
     );
-    // Neither change creates a new version of the story.
+    // Assignments and reviewers are no fields of the story, so changing them creates no new version of the
+    // story.
     const ben = house.client(people.ben.me.token);
     const [alpha, memberId] = [{ storyId: 'WEB-1' }, people.ben.me.memberId];
     await ben.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId });
@@ -254,8 +255,8 @@ export function boardJourneys(house: House): void {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');
     await page.getByText('Live', { exact: true }).waitFor();
-    // The page of a story is prefetched when its card gets the focus, here before the API becomes
-    // unavailable.
+    // When a card gets the focus, the script of the story page is prefetched. This must happen before the API
+    // becomes unavailable.
     const fetched = page.waitForEvent('requestfinished', (request) => /\/story-page-/.test(request.url()));
     await card(page, 'Beta').focus();
     await fetched;
@@ -291,7 +292,7 @@ export function boardJourneys(house: House): void {
       };
       first.context().on('request', count);
       const pages = [first];
-      // A member may have four streams.
+      // Opens four more windows. A member may have only four event streams, so the five windows must share.
       for (const _ of Array(4).keys()) {
         const page = await first.context().newPage();
         await goTo(page, `${house.url()}/console/p/WEB`);
@@ -309,7 +310,8 @@ export function boardJourneys(house: House): void {
       const ben = house.client(people.ben.me.token);
       await ben.stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
       await all((page) => shows(page, 'In progress', ['Beta']));
-      // A slow window may lose its stream to another one, but not every window has one.
+      // Slow windows may pass the stream on, which opens a second or third one. Four streams would mean that
+      // every window has its own.
       expect(streams).toBeLessThan(4);
       await first.goto('about:blank');
       pages.shift();
@@ -350,7 +352,7 @@ export function boardJourneys(house: House): void {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');
     await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
-    // All within one frame, as repeated keys may arrive.
+    // All keys are dispatched within one frame, as can happen when a key is held down.
     await page.evaluate(`for (const key of 'jxjjx')
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`);
     const bar = page.getByRole('toolbar', { name: 'All selected stories' });

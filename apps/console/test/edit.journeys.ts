@@ -70,7 +70,7 @@ export function editJourneys(house: House): void {
 
   journey('changes them by keys alone, and has the focus where it was', async () => {
     const page = await open(people.chloe.me.token, `/s/${storyId}`);
-    // The page has loaded the member's permissions by then.
+    // The button appears once the page has loaded the member's permissions.
     await page.getByRole('button', { name: 'Edit title' }).waitFor();
     await page.keyboard.press('e');
     await field(page, 'Title').and(page.locator(':focus')).waitFor();
@@ -129,9 +129,9 @@ export function editJourneys(house: House): void {
     await met.getByRole('button', { name: 'Save mine' }).click();
     await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
     await becomes({ title: 'Mine', estimate: 5 });
-    // The reverse case: my change is dropped.
+    // Next, a conflict in which the reader drops their own change.
     const [read] = await Promise.all([
-      // Earlier reads may still be running.
+      // Waits for the response with the new priority, because responses to earlier requests may still arrive.
       page.waitForResponse(
         async (answer) =>
           answer.url().endsWith('/api/storyCollaboration/context') &&
@@ -148,7 +148,7 @@ export function editJourneys(house: House): void {
     await about.getByText('Medium').waitFor();
     await about.getByRole('button', { name: 'Keep theirs' }).click();
     await about.waitFor({ state: 'detached' });
-    // The page may still be reading the other change.
+    // Waits, because the page may still be fetching the other person's change.
     await until(async () => (await field(page, 'Priority').inputValue()) === 'urgent');
     expect((await storyNow()).priority).toBe('urgent');
   });

@@ -62,7 +62,7 @@ export function focusJourneys(house: House): void {
     await page.getByRole('button', { name: 'Remove reviewer Ben' }).press('Enter');
     await page.getByText('No reviewer').waitFor();
     await hasFocus(page, ask);
-    // If all members are reviewers, none is left to choose.
+    // When all members are reviewers, the button that asks for a review disappears.
     const { items } = await house.client(people.ana.me.token).members.list({});
     for (const { id } of items) await reviewers.add({ storyId: 'WEB-1', memberId: id });
     await ask.waitFor({ state: 'detached' });

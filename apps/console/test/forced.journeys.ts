@@ -1,4 +1,7 @@
-/** Tests forced colors and the smallest screens: information in tints must also be visible there. */
+/**
+ * Tests forced colors and the smallest screens. Information shown by a background color must also be visible
+ * when the browser removes that color.
+ */
 import { beforeEach, expect } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { type People } from '@muster/testing';
@@ -27,7 +30,7 @@ export function forcedJourneys(house: House): void {
       const style = page.getComputedStyle(node);
       return Object.fromEntries(wanted.map((name) => [name, style[name] ?? '']));
     }, names);
-  /** Returns the lines around an element, which are rendered with any forced colors. */
+  /** Returns the style and width of an element's outline and border, which stay visible with forced colors. */
   async function lines(element: Locator): Promise<string> {
     const style = await styleOf(element);
     const line = (name: string): string => `${style[`${name}Style`]} ${style[`${name}Width`]}`;

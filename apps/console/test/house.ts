@@ -32,8 +32,8 @@ export interface House {
   /** Opens a window without signing in. */
   visit(address: string, options?: BrowserContextOptions): Promise<Window>;
   /**
-   * Signs in with the link of an e-mail, in a new window that leads to a page below /console. Requires a
-   * sign-in.
+   * Signs in with the link of an e-mail, in a new window that leads to a page below /console. This only works
+   * with the option `hasSignIn`, which starts the sign-in service.
    */
   signIn(email: string, address?: string): Promise<Window>;
   /** Requests a link by e-mail on the sign-in page, and returns the link's address. */
@@ -78,7 +78,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     if (hasSignIn)
       signIn = await startApp('apps/sign-in/src/main.ts', {
         ...{ DATABASE_URL: world.database.url, BASE_URL: url(), MAIL_FOLDER: mails.folder() },
-        // All sign-ins come from one address here.
+        // All sign-ins of these tests come from one address, so its rate limit must be high.
         LIMIT_SIGN_IN: '1000/1000',
         ...{ TRUST_PROXY: '127.0.0.1', HOME_PATH: '/console/' },
       });

@@ -1,4 +1,7 @@
-/** All journeys but the board's, in one house: to start it takes longer than most of them. */
+/**
+ * Runs all journeys except those of the board in one installation (`House`), because starting it takes longer
+ * than most journeys.
+ */
 import { describe } from '@jest/globals';
 import { accessJourneys } from './access.journeys.ts';
 import { controlsJourneys } from './controls.journeys.ts';

@@ -103,7 +103,7 @@ export function keysJourneys(house: House): void {
     await press(page, 'Enter', 'u', 'Enter');
     await page.locator('.notice', { hasText: '2 stories were changed' }).waitFor();
     expect([(await story()).priority, (await story('WEB-2')).priority]).toEqual(['urgent', 'urgent']);
-    // One of the stories is refused: it stays selected and is named.
+    // The API refuses to move one of the two stories. It stays selected, and the message names it.
     await focused(page, 'Beta').waitFor();
     await press(page, 'x', 'ArrowUp', 'x');
     await chosen.getByText('2 selected').waitFor();
@@ -219,7 +219,7 @@ export function keysJourneys(house: House): void {
     const page = await openBoard();
     await press(page, 'r');
     await menu(page).getByText('Chloé').waitFor();
-    // An event on the story makes the page refetch, and no response arrives.
+    // After an event on the story, the page refetches the reviewers. That request gets no response.
     const asked = page.waitForRequest('**/api/reviewers/list');
     await intercept(page, '**/api/reviewers/list', () => undefined);
     await house
@@ -305,7 +305,7 @@ export function keysJourneys(house: House): void {
     await menu(page).getByText('Ben').waitFor();
     await press(page, 'b', 'Enter');
     await page.locator('.reviewer', { hasText: 'Ben' }).waitFor();
-    // A viewer has none of these menus.
+    // A viewer may not change the story, so the keys open no menus.
     const theirs = await open(people.dan.me.token, '/s/WEB-1');
     await theirs.getByRole('heading', { name: 'Alpha' }).waitFor();
     await press(theirs, 's', 'a', 'p', 'r');

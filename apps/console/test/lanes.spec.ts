@@ -42,7 +42,7 @@ it('orders a column byte by byte, as the server does', () => {
 it('shows a card that is being moved where it will be', () => {
   expect(shown(new Map([['2', { columnId: 'b', beforeId: '4' }]]))).toEqual(['13', '24', '']);
   expect(shown(new Map([['1', { columnId: 'a', beforeId: null }]]))).toEqual(['321', '4', '']);
-  // The card that it was to precede is gone.
+  // The card before which card 1 should be placed is no longer on the board, so card 1 goes to the end.
   expect(shown(new Map([['1', { columnId: 'b', beforeId: 'gone' }]]))).toEqual(['32', '41', '']);
 });
 

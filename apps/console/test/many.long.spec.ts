@@ -1,6 +1,6 @@
 /**
- * Tests ten thousand stories in one column. budgets.json limits how many a page renders, and keys reach each
- * of them.
+ * Tests a column with ten thousand stories. budgets.json limits how many DOM nodes the page has, and every
+ * story can be reached by keys.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await house.world.rows(fill, project.id, count);
   window = await house.open(people.ana.me.token, '/p/WEB');
   ({ page } = window);
-  // All stories are counted, not only the first page.
+  // The page counts all stories of the project, not only those of the first page of results.
   await page.getByText(count.toLocaleString('en'), { exact: true }).first().waitFor();
   await page.getByRole('link', { name: 'First', exact: false }).first().waitFor();
 });
@@ -65,7 +65,7 @@ journey('leads to the last of them by one key, and back, with the focus on the c
   await page.keyboard.press('End');
   await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
   expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
-  // The card is in view, whatever the real heights of the cards around it.
+  // The focused card is completely in view, even if other cards have different heights than estimated.
   await until(async () => (await page.evaluate(hiddenBelow)) === 0);
   await page.keyboard.press('ArrowUp');
   await page.locator('[data-card]:focus', { hasText: `number ${count - 1}` }).waitFor();

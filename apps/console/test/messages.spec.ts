@@ -24,7 +24,7 @@ const spoken = new Set([
   'intro',
   'empty',
 ]);
-/** Returns true for examples that are the same in every language. */
+/** Returns true for sample values that need no translation, such as addresses and numbers. */
 const isNoText = (text: string): boolean =>
   !/\p{L}/u.test(text) || /^https?:\/\/$|^[a-z]*\.(example|com)$/.test(text);
 

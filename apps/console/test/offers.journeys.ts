@@ -37,7 +37,7 @@ export function offersJourneys(house: House): void {
     const offered = page.getByRole('region', { name: 'Offered to you' });
     await offered.getByText('The rest is yours').waitFor();
     await offered.getByText(/^\d+m left/).waitFor();
-    // The timer that removes a notice after 8 s never fires, however slow the machine is.
+    // Disables the timer that removes a notice after 8 s, so that the notice also stays on a slow machine.
     await page.evaluate(`{
       const usual = setTimeout;
       globalThis.setTimeout = (run, delay, ...more) => (delay === 8_000 ? 0 : usual(run, delay, ...more));

@@ -56,7 +56,8 @@ export function pagesJourneys(house: House): void {
     );
     await robo.deliveryExecutions.release(held);
     await page.getByRole('heading', { name: 'No work in progress' }).waitFor();
-    // The member who asked is notified, and everyone sees the stopped work until someone takes it.
+    // The member who requested the stop is notified, and everyone sees the stopped work until someone takes
+    // it.
     await page
       .locator('.notice', { hasText: 'WEB-2 has stopped' })
       .getByText(/^Robo released it/)
@@ -275,7 +276,7 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('heading', { name: 'Delta' }).waitFor();
     await page.waitForURL(/\/s\/WEB-2$/);
     await page.getByRole('button', { name: 'Edit title' }).waitFor();
-    // The new address replaces that of the link.
+    // The address with the story's key has replaced the link's address in the history.
     await page.goBack();
     await locks.waitFor();
   });

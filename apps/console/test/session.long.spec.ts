@@ -12,7 +12,10 @@ import { useWindows } from './windows.ts';
 const house = useHouse({ hasSignIn: true });
 let people: People;
 const email = 'ana@example.com';
-/** She is a member of the organizations of all tests here. */
+/**
+ * Adds Ana's current organization to an address, because she is a member of the organizations of all tests in
+ * this file.
+ */
 const at = (address: string): string => `${address}${address.includes('?') ? '&' : '?'}org=${people.slug}`;
 const { keep: kept } = useWindows(house);
 beforeEach(async () => {
@@ -67,7 +70,8 @@ journey('goes from one organization to another, each in its window', async () =>
 journey('asks for a fresh proof in a window beside, and goes on with what was typed', async () => {
   const { page } = kept(await house.visit(at('/settings/tokens')));
   await goTo(page, await house.askForLink(page, email));
-  // Set before the API first reads the session, since it caches sessions for a while.
+  // Changes the time of the last sign-in before the API first reads the session, because the API caches
+  // sessions for a while.
   await page.route('**/auth/session', async (route) => {
     await house.world.rows(`update sign_in.sessions set proven_at = now() - interval '11 minutes'`);
     await route.continue();
@@ -132,7 +136,7 @@ journey('shows the browsers in which one is signed in, and ends another', async 
   await page.getByText('this browser').waitFor();
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
   await page.locator('.notice', { hasText: '1 session signed out' }).waitFor();
-  // The event stream may have signed it out already, or does so while the next page loads.
+  // The event stream may have signed out the other window already, or will do so while the next page loads.
   const signIn = other.getByRole('heading', { name: 'Sign in' });
   await other.getByRole('link', { name: 'Activity' }).or(signIn).first().click();
   await signIn.waitFor();

@@ -365,7 +365,8 @@ export function settingsJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/settings/providers');
     await page.getByRole('button', { name: 'Add identity provider' }).click();
     const selected = () => page.evaluate('getSelection().toString()');
-    // Simulates plain http, and a browser in which the reader denies access to the clipboard.
+    // Simulates a page over plain HTTP, which has no clipboard, and a browser that refuses access to the
+    // clipboard.
     for (const clipboard of ['undefined', '{ writeText: () => Promise.reject(new Error()) }']) {
       await page.evaluate(
         `getSelection().empty(); Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`,

@@ -8,7 +8,10 @@ import { useWindows } from './windows.ts';
 
 /** Matches the requests of the frame that all pages share. */
 const frame = /\/api\/(session|events|projects\/list|notifications\/unreadCount)/;
-/** Pages that only show data of the frame: the session and its identity. */
+/**
+ * The pages that fetch nothing of their own. They only show the session and its identity, which the frame of
+ * every page fetches.
+ */
 const asksNothing: readonly string[] = ['/settings/sessions', '/settings/general', '/new-project'];
 const refusal = (status: number, code: string) => (route: Route) =>
   route.fulfill({
@@ -30,7 +33,7 @@ export function statesJourneys(house: House): void {
     const addresses = pages
       .map(([address]) => address)
       .filter((address) => !address.includes('?') && !asksNothing.includes(address));
-    // All states at the same time, each in a separate window.
+    // Tests all states at the same time, each in a window of its own.
     const windows: [Page, (typeof states)[number]][] = [];
     for (const state of states) windows.push([await open(people.ana.me.token, '/nowhere'), state]);
     const silent = windows.map(async ([page, [state, sign, answer]]) => {
@@ -136,7 +139,7 @@ export function statesJourneys(house: House): void {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
     expect(lost).toBe(2);
-    // The browser reports each of them.
+    // The browser reports both lost requests as faults.
     const [window] = take();
     expect(window?.faults).toHaveLength(2);
     await window?.close();

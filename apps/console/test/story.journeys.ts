@@ -106,7 +106,7 @@ export function storyJourneys(house: House): void {
       fields: new Set(await page.evaluate<string[]>(fieldModes)),
     }).toEqual({
       title: [true],
-      // Six blocks of the spec, and one of the comment.
+      // The spec has six blocks, and the comment has one.
       blocks: Array.from({ length: 7 }, () => true),
       fields: new Set(['plaintext']),
     });
@@ -171,7 +171,7 @@ export function storyJourneys(house: House): void {
     });
     await page.getByText('The form is there').waitFor();
     await page.getByText('Check it').waitFor();
-    // The section of the work names its holder, so there is no readiness section.
+    // The section about the work names the lease holder, so the page shows no readiness section.
     expect(await page.getByRole('heading', { name: 'Readiness' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();

@@ -38,7 +38,7 @@ export function trailsJourneys(house: House): void {
     await page.getByRole('link', { name: 'commented on' }).click();
     await until(() => addressOf(page).includes('kind=comment.created'));
     expect(addressOf(page)).toBe(`?actor=${people.chloe.me.memberId}&story=WEB-1&kind=comment.created`);
-    // Another member with the address sees the same.
+    // Another member who opens this address sees the same filtered activity.
     const theirs = await open(people.ben.me.token, `/activity${new URL(page.url()).search}`);
     expect(await lines(theirs, 1)).toEqual([expect.stringMatching(/^Chloé commented on WEB-1 Alpha/)]);
     expect(await theirs.getByLabel('Actor').locator('option:checked').textContent()).toBe('Chloé');

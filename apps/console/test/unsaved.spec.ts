@@ -7,7 +7,7 @@ import path from 'node:path';
 import { expect, it } from '@jest/globals';
 
 const web = path.resolve(import.meta.dirname, '../web');
-/** A path that is only looked up is not text to protect. */
+/** Files whose long fields only search for something, such as a path. Their text needs no protection. */
 const lookUps = new Set(['pages/locks-part.tsx']);
 const maxShortText = 120;
 

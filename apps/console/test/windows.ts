@@ -7,7 +7,7 @@ export interface Windows {
   readonly keep: (window: Window) => Window;
   /** Opens an isolated window, signed in by the token. */
   readonly open: (token: string, address: string, options?: BrowserContextOptions) => Promise<Page>;
-  /** Returns the kept windows, which the test then handles itself. */
+  /** Returns the kept windows. The test must then check their faults and close them itself. */
   readonly take: () => Window[];
 }
 

@@ -29,7 +29,10 @@ type SignInState =
   | { readonly state: 'asking' }
   | { readonly state: 'failed'; readonly error: unknown };
 
-/** Cached queries are kept current by the event stream; retries belong to the transport. */
+/**
+ * Query defaults: data is never stale by age, because the event stream invalidates it. The queries do not
+ * retry, because the transport of the API client does.
+ */
 const queryOptions = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false };
 
 export function App() {

@@ -46,7 +46,7 @@ function usePageChoices(): Choice[] {
   ];
 }
 
-/** Returns the results of the search. */
+/** Searches stories for the typed text, and returns the results as choices of the palette. */
 function useStoryChoices(wanted: string): { readonly stories: Choice[]; readonly isLooking: boolean } {
   const client = useClient();
   const navigate = useNavigate();
@@ -57,8 +57,8 @@ function useStoryChoices(wanted: string): { readonly stories: Choice[]; readonly
     enabled: query.length >= minQueryLength,
     staleTime: 5_000,
   });
-  // Results of an earlier text are not offered, since Enter would open a result that does not match the
-  // current text.
+  // Results for an earlier search text are not offered. Otherwise Enter could open a story that does not
+  // match the current text.
   const items = query === wanted && query.length >= minQueryLength ? (found.data ?? []) : [];
   return {
     stories: items.flatMap(({ id, key, title }) =>

@@ -127,7 +127,7 @@ function holdKeysForMenu(giveUp: () => void, event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
-/** What a column receives that the keyboard is not in. */
+/** The props of a column that does not contain the focused card. */
 const inactive = { activeId: null, reachedId: null, movingId: null };
 
 function BoardView({ board }: { readonly board: Board }) {
@@ -183,7 +183,8 @@ function BoardView({ board }: { readonly board: Board }) {
       {state === 'loading' ? (
         <Placeholders />
       ) : (
-        // Cards in the board own keys and focus; this element only observes their events.
+        // The cards inside this element are focusable and react to keys. The element only observes the events
+        // that bubble up from them.
         <div
           ref={area}
           className="board"

@@ -38,7 +38,10 @@ function nearestRemainingCard(
   return cards.slice(at + 1).find(stays) ?? cards.slice(0, at).findLast(stays);
 }
 
-/** Returns all selected cards if the card is one of them and its status or priority is chosen, else the card alone. */
+/**
+ * Returns the cards that the menu changes. For status and priority, these are all selected cards if `card` is
+ * selected. Otherwise it is only `card`.
+ */
 function affectedCards({ card, what, lanes, selected }: CardChooserProps): readonly StoryCard[] {
   if (!selected.has(card.id) || (what !== 'status' && what !== 'priority')) return [card];
   return lanes.flatMap(({ cards }) => cards).filter(({ id }) => selected.has(id));

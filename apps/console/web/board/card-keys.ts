@@ -25,7 +25,7 @@ function moveFocus({ lanes, focusCard }: CardKeyActions, { id }: StoryCard, to: 
   if (found !== undefined) focusCard(found.id);
 }
 
-/** Performs the action of a key. Returns true if the key has one here. */
+/** Performs the action that a key has on the focused card. Returns false if the key has no action there. */
 function runKeyAction(acts: CardKeyActions, card: StoryCard, key: string): boolean {
   const { lanes, canWrite, moves, toggle, choose, clearSelection } = acts;
   const choice = chooserFieldOf(key);

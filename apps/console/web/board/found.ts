@@ -28,7 +28,8 @@ export function useFilteredLanes(
     shown.current = filter;
     for (const column of area.current?.querySelectorAll('.column-scroll') ?? []) {
       column.scrollTop = 0;
-      // The browser sends its event only after the cards are measured, and the virtualizer would still use the old offset.
+      // The browser would send its scroll event only after the cards are measured, and the virtualizer would
+      // use the old offset until then.
       column.dispatchEvent(new Event('scroll'));
     }
   }, [area, filter]);

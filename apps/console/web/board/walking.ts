@@ -29,7 +29,8 @@ export function useCardFocus(lanes: readonly Lane[], area: RefObject<HTMLElement
 
   const focusCard = (id: string): void => {
     wantsFocus.current = true;
-    // Synchronous, since the next key may arrive within the same frame and goes to the focused element.
+    // Renders synchronously, because the next key may be pressed within the same frame and must reach the
+    // newly focused card.
     flushSync(() => {
       setActiveId(id);
       setReachedId(id);

@@ -143,8 +143,8 @@ function Reviewers(props: ChooserProps) {
     }
     await queries.invalidateQueries({ queryKey: ['story', key] });
   };
-  // Wait for reviewers that were fetched after the menu opened, because cached ones may be old. Later
-  // refetches do not remove the entries.
+  // True once the list is complete. It waits for reviewers that were fetched after the menu opened, because
+  // cached ones may be old. Later refetches do not hide the list.
   const isThere = members.data !== undefined && reviewers.data !== undefined && reviewers.isFetchedAfterMount;
   const items: readonly MenuItem[] = isThere
     ? // A verdict that was given stays, so its reviewer cannot be removed here.

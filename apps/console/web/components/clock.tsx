@@ -27,8 +27,8 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 const ringLength = 2 * Math.PI * 5;
 /**
- * The time that a full ring represents. Leases mostly last 15 minutes; the ring of a longer one stays full
- * until then.
+ * The remaining lease time at which the ring is full. It is the usual length of a lease, 15 minutes. The ring
+ * of a longer lease stays full until 15 minutes remain.
  */
 const fullRingMs = 15 * 60_000;
 

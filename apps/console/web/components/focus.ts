@@ -23,7 +23,8 @@ const fields = 'input:not([readonly], [disabled], [type="hidden"]), textarea, se
  */
 export function useFormFocus(isOpened: boolean): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
-  // The button still exists during the first render.
+  // The element that had the focus before the form replaced it. It is read during the first render, while the
+  // button that opened the form still exists.
   const [opener] = useState(() => document.activeElement);
   useEffect(() => {
     const element = form.current;

@@ -31,6 +31,9 @@ export function useLeaveConfirmation(isDirty: boolean): (discard: () => void) =>
 }
 
 let pendingQuestion: Promise<boolean> | undefined;
-/** Several parts with unsaved text ask one question. Their answers come one after the other, in the same task. */
+/**
+ * Asks once before the page is left, even if several parts have unsaved text. The promise is shared until the
+ * parts, which ask within the same task, have the answer.
+ */
 const confirmLeaving = (): Promise<boolean> =>
   (pendingQuestion ??= ask('leave').finally(() => setTimeout(() => (pendingQuestion = undefined))));

@@ -14,7 +14,10 @@ const linkingMarkdown = new Marked({ gfm: true, breaks: false, async: false });
 const reference =
   /^(?:([A-Z][A-Z\d]{1,9})-[1-9]\d*|@([A-Za-z\d][A-Za-z\d-]*))(?![\p{L}\p{N}\p{M}_@-]|[./][\p{L}\p{N}])/u;
 const referenceStart = /[A-Z][A-Z\d]{1,9}-\d|@[A-Za-z\d]/;
-/** After one of these a key or a handle is part of a longer word, a path or an address. */
+/**
+ * Matches text that ends with a character after which a key or a handle would be part of a longer word, a
+ * path or an address.
+ */
 const isInsideWord = /[\p{L}\p{N}\p{M}_.+\-@/\\#&]$/u;
 
 /** The options of the text that is being parsed. Parsing is synchronous. */
@@ -44,7 +47,8 @@ linkingMarkdown.use({
         const href = addressOf(projectKey, handle, raw);
         return href === undefined ? undefined : { type: 'reference', raw, href };
       },
-      // Keys, handles and ids contain no characters that are special in HTML.
+      // The text needs no HTML escaping, because keys and handles contain no characters that are special in
+      // HTML.
       renderer: ({ raw, ['href']: href }) => `<a href="${String(href)}">${raw}</a>`,
     },
   ],

@@ -1,6 +1,6 @@
 /**
- * Renders text by other authors: marked creates HTML, DOMPurify removes active content, and Trusted Types
- * enforce that.
+ * Renders Markdown by other authors as HTML. marked creates the HTML, and DOMPurify removes active content.
+ * Trusted Types prevent HTML that skipped DOMPurify from being inserted.
  */
 import DOMPurify from 'dompurify';
 import { useQuery } from '@tanstack/react-query';
@@ -56,7 +56,10 @@ interface MarkdownProps {
   readonly text: string;
   /** Level of the heading above the text; headings in the text start at the next level. */
   readonly below?: number;
-  /** Saves a ticked or cleared task box; false if that failed. Without it the boxes cannot be changed. */
+  /**
+   * Saves a ticked or cleared task box. Resolves to false if the save failed. Without this callback, the
+   * boxes are read-only.
+   */
   readonly onTask?: ((index: number, isChecked: boolean) => Promise<boolean>) | undefined;
 }
 

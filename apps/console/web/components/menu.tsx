@@ -16,7 +16,7 @@ export interface MenuItem {
 
 interface MenuProps {
   readonly label: string;
-  /** A function is called when the menu opens. */
+  /** The entries of the menu. If this is a function, it is called when the menu opens. */
   readonly items: readonly MenuItem[] | (() => readonly MenuItem[]);
   readonly children: ReactNode;
   readonly className?: string;

@@ -11,7 +11,7 @@ function confirm({ kind, answer }: Question): void {
   else window.open(kind === 'proof' ? `/sign-in?again&${to}` : `/sign-in?${to}`, 'muster-proof');
 }
 
-/** Asks the question that interrupts the page, if there is one. */
+/** Shows the dialog for the pending question of `questions.ts`; renders nothing if no question is pending. */
 export function QuestionDialog() {
   const question = useSyncExternalStore(subscribe, currentQuestion);
   if (question === null) return null;

@@ -72,7 +72,7 @@ export function WhileOffline({
   );
 }
 
-/** Time without a response after which the page says so. */
+/** The page shows that a response is slow after waiting this long for it, in milliseconds. */
 const slowMs = 1_000;
 
 /** Shows that a response is taking long, and offers to send the request again. */

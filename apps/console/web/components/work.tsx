@@ -26,7 +26,10 @@ export const WorkState = ({
 }: {
   readonly state: ExecutionState;
   readonly needsRework?: boolean;
-  /** True if the holder was asked to stop; for released work, true if it was released because of that. */
+  /**
+   * True if the holder of the work was asked to stop. For released work: true if the holder released it
+   * because of that request.
+   */
   readonly isStopAsked?: boolean;
 }) => {
   if (isStopAsked && (state === 'leased' || state === 'waiting_input' || state === 'available'))

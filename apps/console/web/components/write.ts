@@ -6,7 +6,7 @@ import { notify, errorText } from './notices.tsx';
 export type WriteCall = (work: () => Promise<unknown>, done?: string) => Promise<boolean>;
 
 interface WriteOptions {
-  /** Keys of the queries that are refetched afterwards, even if the write failed. */
+  /** The keys of the queries that are refetched after the write, even if the write failed. */
   readonly about: readonly (readonly string[])[];
   readonly failed: string;
   /** The reason to show if someone else has changed the record in the meantime. */

@@ -6,7 +6,7 @@ import { type CardStore } from './card-store.ts';
 /** Changes announced within this window are fetched in one request. */
 const batchWindowMs = 100;
 const retryDelayMs = 1_000;
-/** If more cards changed, the whole board is reloaded. */
+/** If more cards than this changed within one batch, the whole board is reloaded. */
 const maxBatch = 200;
 const pageSize = 1_000;
 /** The first page fills a screen, and arrives soon. */
@@ -65,7 +65,10 @@ export function createBoardLoader(client: Client, projectId: string, store: Card
     }
   }
 
-  /** An import announces its stories call by call, so announced reloads are combined. */
+  /**
+   * Reloads the board after a delay. Calls during the delay are combined, because an import announces its
+   * stories in many calls.
+   */
   function reloadSoon(): void {
     reloadTimer ??= setTimeout(() => {
       reloadTimer = undefined;

@@ -29,7 +29,7 @@ describe('a board that is read anew', () => {
   };
   const whole = (...ids: string[]): Answer => ({ items: ids.map(card), nextCursor: null });
   const pass = (millis: number): Promise<void> => jest.advanceTimersByTimeAsync(millis);
-  /** Opens a board that is loaded once with these responses. */
+  /** Opens a board whose API calls get these responses, and waits until the board has loaded once. */
   async function open(...given: Answer[]): Promise<Board> {
     answers = given;
     asked = 0;

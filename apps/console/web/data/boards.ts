@@ -81,7 +81,7 @@ export class Board {
     );
   }
 
-  /** Sets the assigned member or agent, or neither; the other one stays. */
+  /** Changes the assigned member, the assigned agent, or both. A field that is not in `who` stays unchanged. */
   async assign(card: StoryCard, who: Partial<StoryCard['assignees']>): Promise<ChangeOutcome> {
     const { id, assignees } = card;
     this.#store.patch(id, { assignees: { ...assignees, ...who } });
@@ -98,8 +98,9 @@ export class Board {
   }
 
   /**
-   * Sends a write that is shown already, and fetches the card if it is refused. If someone else changed the card, but by
-   * `isUntouched` not what is written here, the write is sent again for their version.
+   * Sends a write whose result is already shown, and fetches the card if the API refuses the write. If
+   * someone else changed the card in the meantime, but according to `isUntouched` not the fields of this
+   * write, sends the write again for the new version.
    */
   async #writeCard(
     { id, version }: StoryCard,
@@ -130,7 +131,10 @@ export class Board {
   }
 }
 
-/** Every board that was looked at: it stays live, so that coming back shows it at once. */
+/**
+ * The boards that were opened in this window. They stay current while other pages are open, so a board is
+ * shown immediately when the reader returns.
+ */
 export class Boards {
   readonly #client: Client;
   /** The boards that were looked at, by the keys of their projects. */
@@ -140,7 +144,7 @@ export class Boards {
     this.#client = client;
   }
 
-  /** By the project's key, as addresses have it. */
+  /** Returns the board of a project, named by its key as in addresses. Creates the board on first use. */
   of(projectKey: string): Board {
     let board = this.open.get(projectKey);
     if (board === undefined) {
@@ -154,7 +158,8 @@ export class Boards {
     if (endsLeasesAndAssignments(event)) this.resync();
     for (const board of this.open.values()) {
       const { project } = board.view();
-      // Before it is known which project it is, the read that is under way may be older than the event.
+      // Until the project of a board is known, a read that is in progress may return data from before the
+      // event. The board then handles every event.
       if (project === null || project.id === event.projectId) board.hear(event);
     }
   }

@@ -8,7 +8,7 @@ export interface BoardView {
   readonly failure: unknown;
   readonly project: Project | null;
   readonly lanes: readonly Lane[];
-  /** The lanes without pending moves. */
+  /** The lanes as the server stores them, without pending moves. */
   readonly standing: readonly Lane[];
   /** True once all cards are loaded; until then a column shows the project's count. */
   readonly isWhole: boolean;
@@ -32,7 +32,7 @@ export class CardStore {
   readonly #moves = new Map<string, CardPlace>();
   readonly #watchers = new Set<() => void>();
   #columns: readonly BoardColumn[] = [];
-  /** Cards or columns changed since they were last sorted into lanes. */
+  /** True if cards or columns have changed since the cards were last sorted into lanes. */
   #isDirty = true;
   #view: BoardView = {
     ...{ state: 'loading', failure: null, project: null, lanes: [], standing: [], isWhole: false },
@@ -75,7 +75,10 @@ export class CardStore {
     }, highlightMs);
   }
 
-  /** Shows a card in another place; null ends that. */
+  /**
+   * Shows a card at another position without moving it on the server. Pass null to show the card at its own
+   * position again.
+   */
   readonly preview = (id: string, place: CardPlace | null): void => {
     if (place === null) this.#moves.delete(id);
     else this.#moves.set(id, place);
@@ -88,7 +91,7 @@ export class CardStore {
     this.show();
   }
 
-  /** Takes over the answer of a write, before its event arrives. */
+  /** Stores the story from the response of a write, before the event about that write arrives. */
   adopt(story: Story): void {
     const { id, key, title, rank, columnId, status, priority, labels } = story;
     const { estimate, epicId, blocked, updatedAt, version } = story;

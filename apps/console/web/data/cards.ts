@@ -46,7 +46,10 @@ export class Cards {
     if (this.#cards.delete(id)) this.#onChange();
   }
 
-  /** Stores the response of a write. It is not a complete card, so an earlier request may still add to it. */
+  /**
+   * Stores the card from the response of a write. That response lacks parts of a card, so a response to an
+   * earlier request may still add them.
+   */
   adopt(card: StoryCard): void {
     const known = this.#cards.get(card.id);
     if (known === undefined) this.#made.set(card.id, this.#questions);

@@ -27,7 +27,8 @@ export function useWire(): Connection {
   const { live } = useConsole();
   const wire = useSyncExternalStore(live.subscribe, live.wire);
   const since = useOfflineSince();
-  // A broken stream only stops sending; the browser detects the lost connection earlier.
+  // A broken event stream is noticed late, because it only stops sending. The browser reports a lost network
+  // connection earlier.
   return useMemo(
     () => (since === null || wire.state === 'lost' ? wire : { state: 'lost', since }),
     [wire, since],

@@ -19,12 +19,12 @@ export interface Edits<Shown> {
   readonly shown: Shown;
   readonly meetings: Readonly<Partial<Record<keyof Shown, EditConflict<Shown>>>>;
   /**
-   * Saves a change and returns true on success. `base` is the record that the edit started from, by default
-   * the one that is shown. After a conflict it is their version, so that saving again overwrites only what
-   * was seen.
+   * Saves a change and returns true on success. `base` is the record on which the edit is based, by default
+   * the one that is shown. After a conflict, `base` is the other person's version, so that saving again
+   * overwrites only values that the reader has seen.
    */
   readonly save: (patch: Partial<Shown>, base?: Shown) => Promise<boolean>;
-  /** Discards one's own change of these fields. */
+  /** Discards the reader's own changes of these fields. */
   readonly keepTheirs: (...fields: readonly (keyof Shown)[]) => void;
 }
 
@@ -58,7 +58,7 @@ export function useEdits<Shown extends { readonly version: number }>(
   const [pending, setPending] = useState<Partial<Shown>>({});
   type Meetings = Partial<Record<Field, EditConflict<Shown>>>;
   const [meetings, setMeetings] = useState<Meetings>({} as Meetings);
-  /** Values saved here. Finding them on the server is not a conflict. */
+  /** The values that this component saved last. If the server has such a value, that is not a conflict. */
   const own = useRef<Partial<Shown>>({});
   const before = useRef<Promise<unknown>>(Promise.resolve());
   const isGone = useRef(false);
@@ -96,7 +96,8 @@ export function useEdits<Shown extends { readonly version: number }>(
             }));
             break;
           }
-          // They changed another field, so both changes are kept.
+          // Someone else changed other fields only. The write is repeated for their version, so both changes
+          // are kept.
           expected = theirs.version;
         }
       }
@@ -104,7 +105,7 @@ export function useEdits<Shown extends { readonly version: number }>(
       onFailure(error);
     }
     await after();
-    // Keep changes that were typed since, because they are still pending.
+    // Fields that were changed again during the save stay pending.
     setPending((last) => withoutFields(last, (field) => last[field] === patch[field]));
     return isSaved;
   };

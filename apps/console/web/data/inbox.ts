@@ -59,7 +59,7 @@ export function useReadInbox(storyKey: string, pending: readonly Notification['k
   );
   const ids = isVisible && isReader ? read.map(({ id }) => id).join(' ') : '';
   useEffect(() => {
-    // A failure leaves them unread.
+    // If the call fails, the notifications stay unread.
     if (ids !== '') markRead(ids.split(' ')).catch(() => undefined);
   }, [ids]);
 }

@@ -60,7 +60,10 @@ export function lanesWithMoves(
   });
 }
 
-/** Returns a move's parameters: the card that follows, or the last card of the column. */
+/**
+ * Returns the parameters that describe a move to the API: the card that will follow the moved one, or the
+ * last card of the column.
+ */
 export function neighbourOf(
   lane: readonly StoryCard[],
   { beforeId }: CardPlace,

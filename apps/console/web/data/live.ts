@@ -46,7 +46,10 @@ type WindowMessage =
 
 /** Delay before a stream that ended is opened again. */
 const reconnectDelayMs = 2_000;
-/** Delay before a window whose stream was replaced takes a place from another window again. */
+/**
+ * The delay before a window reconnects after the server closed its stream in favor of a newer one of the
+ * member. Reconnecting would in turn close another stream.
+ */
 const replacedDelayMs = 60_000;
 /**
  * Interval at which a visible window checks that the one with the stream is alive, and the timeout for its
@@ -197,7 +200,7 @@ interface Follower {
 /** Creates the part of a window that receives messages while another window reads the stream. */
 function createFollower(station: WindowState, takeTurn: () => void): Follower {
   const { heard, tell, become, isOver } = station;
-  /** True if the events from before this window listened have been fetched. */
+  /** True once this window has fetched the events that were emitted before it began to listen for messages. */
   let isCaughtUp = false;
   let catching: Promise<void> | undefined;
   let unanswered: ReturnType<typeof setTimeout> | undefined;
@@ -252,7 +255,7 @@ function createFollower(station: WindowState, takeTurn: () => void): Follower {
   };
 }
 
-/** Fetches the events after the station's cursor, and returns the last cursor. */
+/** Fetches the events after the cursor of this window's state, and returns the cursor of the last event. */
 async function fetchMissedEvents({ session, heard, cursor }: WindowState): Promise<string> {
   const { events } = session.client;
   let after = cursor;

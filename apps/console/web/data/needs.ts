@@ -3,7 +3,10 @@ import { type Notification } from '@muster/registry';
 
 type Kind = Notification['kind'];
 
-/** Kinds that appear only as notifications. The others also appear as a review, an offer or stalled work. */
+/**
+ * The kinds of notifications that the page Now lists as notifications. It shows the others as a review, an
+ * offer or stalled work.
+ */
 const onlyNotified: ReadonlySet<Kind> = new Set<Kind>([
   'mention',
   'access_requested',

@@ -8,7 +8,7 @@ import { ask } from './questions.ts';
 import { askSignIn, type SignedIn } from './sign-in.ts';
 import { hasUnsaved } from './unsaved.ts';
 
-/** The page on which the other window ends. */
+/** The address to which the sign-in page redirects the other window, after the person has signed in again. */
 export const provenPath = '/console/proven';
 const channelName = 'muster.proof';
 
@@ -55,13 +55,13 @@ async function waitForSignIn(before: SignedIn): Promise<boolean> {
   return isBack;
 }
 
-/** Asks the person to sign in again; false if they declined. Calls that wait at the same time ask once. */
+/** Asks the person to sign in again. Resolves to false if they decline. Concurrent callers share one question. */
 export const signInAgain = (before: SignedIn): Promise<boolean> =>
   (pendingRenewal ??= waitForSignIn(before).finally(() => {
     pendingRenewal = undefined;
   }));
 
-/** Asks the person to sign in. If they decline, waits until another call's question was accepted. */
+/** Asks the person to sign in. If they decline, waits until they accept the question of another call. */
 export async function untilSignedIn(before: SignedIn): Promise<void> {
   if (await signInAgain(before)) return;
   await new Promise<void>((resolve) => waiting.add(resolve));
@@ -74,7 +74,10 @@ export function announceSignIn(): void {
   channel.close();
 }
 
-/** Repeats a call after its caller has signed in again. `signedIn` is null for a token, which cannot. */
+/**
+ * Returns a transport that asks the person to sign in again if a call requires it, and then repeats the call.
+ * For a token, `signedIn` is null, and the error is thrown, because a token cannot sign in again.
+ */
 export const withSignInAgain =
   (transport: Transport, signedIn: SignedIn | null): Transport =>
   async (operation, params, options) => {
@@ -87,7 +90,8 @@ export const withSignInAgain =
           }))
         : signedIn !== null &&
           error instanceof UnauthorizedError &&
-          // A read on a page without unsaved text redirects to the sign-in page instead.
+          // For a read on a page without unsaved text, the console opens the sign-in page in this window
+          // instead.
           (operation.effect === 'write' || hasUnsaved()) &&
           (await signInAgain(signedIn));
       if (!isAgain) throw error;

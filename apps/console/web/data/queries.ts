@@ -115,8 +115,8 @@ export const locksQuery = (client: Client, projectId: string) =>
   });
 
 /**
- * Fetches files of a story's work that others are working on too. It is polled instead of refetched on every
- * event of any work.
+ * Fetches the files of a story's work that others are working on too. The query is polled, because otherwise
+ * each event about any work would have to refetch it.
  */
 export const collisionsQuery = (client: Client, storyKey: string) =>
   queryOptions({

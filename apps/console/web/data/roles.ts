@@ -18,7 +18,7 @@ export function useRole(projectId: string): Role {
   return useRoleIn(projects.data?.find(({ id }) => id === projectId));
 }
 
-/** Returns the role in a project; undefined stands for a project that is not loaded yet. */
+/** Returns the viewer's role in a project. Pass undefined while the project is not loaded. */
 export function useRoleIn(project: Pick<Project, 'archivedAt' | 'myRole'> | null | undefined): Role {
   const { token } = useIdentity();
   const mayWrite =

@@ -22,14 +22,18 @@ export interface Session {
   readonly client: Client;
   readonly stream: (options: StreamOptions) => AsyncGenerator<Streamed, void, undefined>;
   /**
-   * Cursor from just before the identity was loaded. Events after it cover everything that was fetched since.
+   * The event cursor from just before the identity was loaded. All changes to data that was fetched later
+   * have events after this cursor.
    */
   readonly cursor: string;
   /** The signed-in account; null for a token. */
   readonly signedIn: SignedIn | null;
   /** Id of the person or agent who owns the drafts. */
   readonly person: string;
-  /** Equal for all windows of this browser with the same access; they share one stream. */
+  /**
+   * A key that is equal in all windows of this browser with the same access. These windows share one event
+   * stream.
+   */
   readonly audience: string;
 }
 

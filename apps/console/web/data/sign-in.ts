@@ -41,8 +41,9 @@ export async function askSignIn(tries = 4): Promise<SignedIn | 'absent' | 'outsi
 }
 
 /**
- * Returns true if the same person is still signed in and in the organization. Signing in again changes the
- * cookie while calls are in progress. Without a response it assumes true.
+ * Returns true if the same person is still signed in and still in the organization. A person can sign in
+ * while calls are in progress, which changes the cookie. Also returns true if the sign-in service does not
+ * respond.
  */
 export async function isStillSignedIn(accountId: string, organizationId: string): Promise<boolean> {
   const now = await askSignIn().catch(() => null);
@@ -82,8 +83,8 @@ export function signOut(): void {
 }
 
 /**
- * Storage key of the chosen organization: in this window, then the last one in any window. It is not a
- * secret.
+ * The key under which the slug of the chosen organization is stored: in session storage for this window, and
+ * in local storage as the last choice in any window. The slug is not a secret.
  */
 const place = 'muster.organization';
 

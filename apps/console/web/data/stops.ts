@@ -22,7 +22,10 @@ export const forgetStop = (executionId: string): void => {
   awaitedStops.delete(executionId);
 };
 
-/** Returns the awaited work that stopped with this event, once; undefined if none was awaited. */
+/**
+ * If the event ends work whose stop this window requested, returns the request and forgets it. Otherwise
+ * returns undefined.
+ */
 export function stoppedBy({ kind, data }: Event): AwaitedStop | undefined {
   const { executionId } = data;
   if (!endingKinds.has(kind) || typeof executionId !== 'string') return undefined;

@@ -1,16 +1,17 @@
 /**
- * Gives one window of the browser its turn at a time. It holds a browser lock (Web Locks), which passes to
- * another window when it closes. Without Web Locks, as on a page without TLS, every window has its own turn.
+ * Lets one window of the browser at a time do some work. That window holds a browser lock (Web Locks), which
+ * passes to another window when the window closes. Without Web Locks, as on a page without TLS, every window
+ * does the work itself.
  */
 
 export interface WindowTurns {
-  /** Takes the turn from a window that does not respond. */
+  /** Takes the browser lock away from a window that does not respond. */
   readonly take: () => void;
 }
 
 /**
- * Runs the work during this window's turns. A turn that another window takes is aborted. Stops with the
- * signal.
+ * Runs `work` whenever this window holds the browser lock. Aborts the signal of `work` if another window
+ * takes the lock. Ends when `stopping` is aborted.
  */
 export function takeTurns(
   name: string,

@@ -10,7 +10,10 @@ export function markUnsaved(): () => void {
   return () => unsaved.delete(part);
 }
 
-/** Asks before the window is closed or reloaded; Node, which imports this for specs, has no window. */
+/**
+ * Makes the browser ask before the window is closed or reloaded with unsaved text. In specs, Node imports
+ * this module and has no window.
+ */
 if ('addEventListener' in globalThis)
   globalThis.addEventListener('beforeunload', (event) => {
     if (hasUnsaved()) event.preventDefault();

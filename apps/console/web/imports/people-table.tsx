@@ -7,8 +7,8 @@ import { importTexts } from '../messages/imports.ts';
 const maxRows = 50;
 
 /**
- * Returns addresses by name in lower case. A name that two members share is not matched. `chosen` contains ''
- * for no member.
+ * Returns a map from names in lower case to the addresses of members. A name that two members share is left
+ * out. In `chosen`, the value '' means that the name belongs to no member.
  */
 export function addressesOf(
   members: readonly Pick<Member, 'name' | 'email'>[],

@@ -12,7 +12,7 @@ export interface ActivityLine {
 /** Returns true for a holder's report about ongoing work. */
 const isReport = ({ kind }: ActivityItem): boolean =>
   kind === 'execution.updated' || kind === 'execution.checkpointed';
-/** Reports further apart than this are on different lines. */
+/** Two consecutive reports that are further apart than this are shown on different lines. */
 const longestGapMs = 60 * 60_000;
 
 const actorIdOf = ({ agentId, memberId }: ActivityItem['actor']): string | null => agentId ?? memberId;

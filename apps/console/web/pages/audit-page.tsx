@@ -92,7 +92,7 @@ const AuditTable = ({
   readonly projects: readonly Project[];
   readonly names: ReadonlyMap<string, string>;
 }) => (
-  // Focusable, so that the keyboard can scroll it sideways on small screens.
+  // The table is focusable, so that keyboard users can scroll it sideways on small screens.
   <div className="wide" tabIndex={0} role="region" aria-label={viewTexts.audit.title}>
     <table className="table table-audit">
       <thead>

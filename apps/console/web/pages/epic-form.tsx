@@ -154,7 +154,7 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
               theirs={fieldText(field, met.theirs[field])}
               mine={fieldText(field, mine[field])}
               onTheirs={() => {
-                // Keep the other edited fields on top of their version.
+                // Keep the reader's changes of the other fields, now based on the other person's version.
                 set({ [field]: met.theirs[field] });
                 setBase(met.theirs);
                 keepTheirs(...fields);

@@ -138,7 +138,7 @@ export function NowPage() {
   const work = useQuery(workQuery(client));
   const rework = useQuery(reworkQuery(client));
   const reviews = useQuery(reviewsQuery(client));
-  // Agents have no inbox here.
+  // Agents have no inbox, so the page does not fetch it for an agent.
   const inbox = useQuery({ ...inboxQuery(client), enabled: agent === null });
   const all = [work, rework, reviews, ...(agent === null ? [inbox] : [])];
   const failed = all.find(({ isError }) => isError);

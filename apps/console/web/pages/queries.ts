@@ -19,7 +19,7 @@ export const healthQuery = (client: Client, projectId: string, weeks: number) =>
     queryKey: ['health', projectId, weeks],
     queryFn: () => {
       const now = Date.now();
-      // January 1, 1970 was a Thursday.
+      // January 1, 1970 was a Thursday, three days after a Monday.
       const monday = now - ((now + 3 * 86_400_000) % weekMillis);
       const at = (millis: number): string => new Date(millis).toISOString();
       return client.projects.deliveryHealth({
@@ -44,7 +44,7 @@ export const auditQuery = (client: Client, filter: AuditFilter) => {
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    // Denied attempts emit no events, so cached data is always stale.
+    // Denied attempts emit no events, so cached data may always be outdated.
     staleTime: 0,
   });
 };

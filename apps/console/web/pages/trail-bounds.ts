@@ -1,4 +1,4 @@
-/** Changes filters of the activity and the audit trail, and returns the times that they stand for. */
+/** Changes the filters of the activity and the audit trail, and converts days and spans in them to points in time. */
 import { isSpan, type Span } from '../data/trail-filter.ts';
 
 /** Returns the filter with one field set or removed. */

@@ -97,7 +97,7 @@ function NewProjectForm() {
     (project) => project.name.toLowerCase() === name.trim().toLowerCase(),
   );
   const nameHint = namesake === undefined ? texts.nameHint : texts.nameTaken(namesake.key);
-  // During and after the creation, the key belongs to the new project itself.
+  // While the project is being created, and afterwards, the key is taken by that project itself.
   const isTaken = !isBusy && keys.isTaken;
 
   const make = async (): Promise<boolean> => {

@@ -64,7 +64,10 @@ function ColumnFields({ column, write: { isBusy, run } }: Omit<ColumnRowProps, '
   const { boardColumns } = useClient();
   const { id: columnId, name, wipLimit, version } = column;
   const limit = wipLimit === null ? '' : String(wipLimit);
-  /** Fields that were changed here and are not saved yet. All others follow the server. */
+  /**
+   * The fields that the reader has changed and not yet saved. The form shows the server's value for all other
+   * fields.
+   */
   const [typed, setTyped] = useState<{ readonly name?: string; readonly limit?: string }>({});
   const { name: typedName, limit: typedLimit } = { name, limit, ...typed };
   const isDirty = typedName !== name || typedLimit !== limit;

@@ -190,7 +190,10 @@ export function Form({
   readonly isBusy: boolean;
   /** True if everything was saved. */
   readonly onSubmit: () => Promise<boolean>;
-  /** Set for a form that was opened by a button: it takes the focus and returns it to that button. */
+  /**
+   * Closes the form. Pass it for a form that a button opened: its first field gets the focus, and the button
+   * gets the focus back on close.
+   */
   readonly onCancel?: () => void;
   readonly children: ReactNode;
 }) {

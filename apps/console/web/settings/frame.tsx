@@ -30,8 +30,8 @@ export function SettingsFrame({
   useTitle(`${title}: ${place === undefined ? '' : texts.sections[place.section]}`);
   const nav = useRef<HTMLElement>(null);
   const router = useRouter();
-  // When the sections form a single line, the chosen one may be scrolled out of view. The router restores
-  // scroll positions after rendering, so this runs again then.
+  // On narrow screens the sections form a single line, in which the chosen section may be out of view. The
+  // effect scrolls to it, and again after the router has restored scroll positions.
   useEffect(() => {
     const show = (): void =>
       nav.current

@@ -9,7 +9,10 @@ import { ConfirmButton } from '../components/ask.tsx';
 import { SelectField, Form, FormField, Section, useSettingsWrite } from './components.tsx';
 import { useIsAdmin } from './rights.ts';
 
-/** Fields that were changed here and are not saved yet. All others follow the server. */
+/**
+ * The fields that the reader has changed and not yet saved. The form shows the server's value for all other
+ * fields.
+ */
 interface UnsavedFields {
   readonly name?: string;
   readonly slug?: string;

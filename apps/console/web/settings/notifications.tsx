@@ -65,7 +65,7 @@ function usePreferenceChanges() {
     }
     setPending((last) => {
       const name = `${kind} ${channel}`;
-      // The choice has changed again in the meantime.
+      // If the reader has changed this choice again in the meantime, the newer choice stays pending.
       if (last.get(name) !== enabled) return last;
       const next = new Map(last);
       next.delete(name);

@@ -196,7 +196,10 @@ function AnyRule({ id, ...rewriting }: RuleProps & { readonly id: keyof Rules })
 function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly mayChange: boolean }) {
   const client = useClient();
   const { version, ...now } = policy;
-  /** Rules that were changed here and are not saved yet. All others follow the server. */
+  /**
+   * The rules that the reader has changed and not yet saved. The form shows the server's value for all other
+   * rules.
+   */
   const [typed, setTyped] = useState<Partial<Rules>>({});
   const rules = { ...now, ...typed };
   const { isBusy, run } = useSettingsWrite();

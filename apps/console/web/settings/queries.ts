@@ -46,7 +46,8 @@ export const passkeysQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'passkeys'],
     queryFn: () => Array.fromAsync(client.passkeys.list.all({ limit })),
-    // Passkeys are created on another page, without an event.
+    // Passkeys are created on the sign-in page, which emits no event. The list is therefore refetched
+    // whenever it is shown.
     refetchOnMount: 'always',
   });
 
@@ -54,7 +55,7 @@ export const providersQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'providers'],
     queryFn: () => client.identityProviders.list({ limit }),
-    // A worker checks providers, without an event.
+    // A worker checks identity providers and emits no event, so the list is polled.
     refetchInterval: ({ state }) =>
       state.data?.items.some(({ check }) => check === null) === true ? 2_000 : 30_000,
   });

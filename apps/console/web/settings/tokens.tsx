@@ -147,7 +147,8 @@ function NewTokenForm({
       if (madeFor === newAgent) {
         const { agent } = await client.agents.create({ name: agentName });
         agentId = agent.id;
-        // If creating the token fails, the agent already exists.
+        // The agent now exists. If creating the token fails, the next attempt uses this agent and creates no
+        // second one.
         set({ madeFor: agent.id });
       }
       const { token, secret } = await client.tokens.create({

@@ -1,4 +1,7 @@
-/** The menus that keys open on the page of a story, the same as on its card. */
+/**
+ * The menus that keys open on the page of a story. They are the same menus as those of the story's card on
+ * the board.
+ */
 import { type ReactNode, type RefObject, useEffect, useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
 import { Chooser, type ChooserField, loadChooser } from '../components/choosing.ts';

@@ -62,7 +62,7 @@ export function CommentForm({
   act,
   send,
 }: {
-  /** The name of the draft. */
+  /** The name under which the draft of the comment is stored. */
   readonly place: string;
   readonly label: string;
   readonly placeholder: string;

@@ -47,7 +47,7 @@ export function Title({ edits, canWrite }: StoryEditProps) {
     const title = draft.text.trim();
     if (title === draft.base.title && meetings.title === undefined) close();
     else if (await save({ title }, draft.base))
-      // Text typed during the save stays.
+      // Keeps text in the editor that was typed while the save was running.
       setDraft((last) =>
         last === null || last.text === draft.text
           ? null
