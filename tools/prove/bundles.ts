@@ -47,7 +47,7 @@ const nodeOptions = ['--max-semi-space-size=16'];
 
 export interface AppSetUp {
   readonly environment: Readonly<Record<string, string>>;
-  /** The guards that are removed from its code. */
+  /** The guards that are removed from the app's code. */
   readonly removals?: readonly GuardRemoval[] | undefined;
   /** The port; a free one by default. */
   readonly port?: number | undefined;

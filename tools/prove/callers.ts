@@ -111,7 +111,7 @@ export function idIn(heard: CallReply, name: string): string {
 export const inWords = (heard: CallReply): string =>
   `${heard.status}: ${JSON.stringify(heard.body).slice(0, 300)}`;
 
-/** Answers true for a 503 as the contract defines it, with a Retry-After of at least one second. */
+/** Returns true for a 503 as the contract defines it, with a Retry-After of at least one second. */
 export const asksToComeAgain = ({ status, body, retryAfter }: CallReply): boolean =>
   status === 503 && body['code'] === 'unavailable' && Number(retryAfter) >= 1;
 

@@ -1,4 +1,7 @@
-/** Lists the violations among the received events, in any order. */
+/**
+ * Counts the differences between received and stored events, in any order: missed, repeated and foreign
+ * events.
+ */
 export function strayIn<Event>(seen: readonly Event[], all: readonly Event[]): string[] {
   const [got, known] = [new Set(seen), new Set(all)];
   return inWords(all.length, {

@@ -45,7 +45,7 @@ const answer = async (client: Socket, text: string): Promise<string> => {
   return chunk.toString();
 };
 
-/** Breaks one connection with this fault. It searches for a seed whose dice choose the fault. */
+/** Breaks one connection with the given fault. Searches for a seed with which the dice choose this fault. */
 function breakAs(fault: (typeof faults)[number]): void {
   const seed = Array.from({ length: 1_000 }, (_, index) => index).find((candidate) => {
     const dice = new Dice(candidate);

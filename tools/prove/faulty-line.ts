@@ -13,7 +13,9 @@ export type Fault = (typeof faults)[number];
 export interface FaultyLine extends Relay {
   /** The number of broken connections, by fault. */
   readonly broken: Readonly<Record<Fault, number>>;
-  /** Breaks one connection, if possible one that waits for an answer. Answers false if none is open. */
+  /**
+   * Breaks one connection, if possible one that waits for an answer. Returns false if no connection is open.
+   */
   breakOne(dice: Dice): boolean;
   /**
    * Resolves when a connection is about to carry this text to the server. The text is never sent, and the
@@ -55,7 +57,7 @@ function carry(one: Connection, holds: Holds): void {
   });
 }
 
-/** The texts before which a connection stops. */
+/** Texts before which a connection is held. */
 interface Holds {
   /**
    * Removes the first hold whose text is in the chunk. Returns the function that reports this to its waiter.

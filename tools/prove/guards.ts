@@ -26,7 +26,7 @@ interface Marked {
   readonly at: number;
 }
 
-/** Matches a mark and the line after it. */
+/** Matches the comment that marks a guard, and the line of code after it. */
 const lineMark = /^[ \t]*\/\/ guard: (.+)\n(.*)$/gm;
 const sqlMark = /\/\*(?:guard: ([^*]+)|end)\*\//g;
 

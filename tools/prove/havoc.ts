@@ -22,7 +22,7 @@ export function wreak(dice: Dice, { least, most }: Pauses, act: () => Promise<vo
       await act();
     }
   })();
-  // A failure is reported by `end`.
+  // `end` returns this promise and thereby reports a failure.
   running.catch(() => undefined);
   return {
     end: () => {

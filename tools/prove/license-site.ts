@@ -134,7 +134,8 @@ export async function openLicenseSite(
       for (;;) {
         const { json } = await operate('licenses/issue', { plan, count, orderRef: randomUUID() });
         const sold = json['licenses'] as (Omit<Sold, 'key'> & { key: string | null })[];
-        // Keys are shown once. If that answer was lost, other licenses are issued instead.
+        // Keys are shown only once. If the answer with the keys got lost, its repetition has none, so other
+        // licenses are issued instead.
         if (sold.every(({ key }) => key !== null)) return sold as Sold[];
       }
     },
@@ -173,8 +174,8 @@ async function together<Result>(
   try {
     await holder.query('begin');
     await holder.query(held, [...values]);
-    // The works begin to wait one after the other, because Postgres grants a lock in the order of the
-    // requests.
+    // The functions in `works` begin to wait one after the other, because Postgres grants a lock in the order
+    // of the requests.
     const outcomes: Promise<Result>[] = [];
     let met = true;
     const doAllWait = async () => (await waiting(owner)) + answered >= outcomes.length;

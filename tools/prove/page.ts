@@ -28,7 +28,7 @@ const row = ({ property, figures, red, controls, millis, on, seed }: ProofResult
   return `| ${cells.join(' | ')} |`;
 };
 
-/** Reads the rows of a page, by property. */
+/** Returns the table rows of a documentation page, keyed by the name of their property. */
 const rowsOf = (page: string): ReadonlyMap<string, string> =>
   new Map(
     [...page.matchAll(/^\| *([a-z ]+?) *(?:\|[^|\n]*){3}\| *\d{4}-\d\d-\d\d *\| *\d+ *\|$/gm)].map(

@@ -18,7 +18,7 @@ export interface RunSetup {
 export interface Report {
   /** The violations that were found; empty if the property holds. */
   readonly violations: readonly string[];
-  /** The numbers of the run, by name. */
+  /** The figures of the run by name, such as the number of calls. */
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
@@ -32,8 +32,8 @@ export interface Control {
   /** A description of the missing guard. */
   readonly name: string;
   /**
-   * The target that runs the control. Some controls take seconds to fail and belong to the target `long`;
-   * some need the long form. Without this field `npm test` runs the control.
+   * The tier that runs the control. `nx long` is for controls that take seconds to fail. `the long form` is
+   * for controls that need a full run. Without this field, `npm test` runs the control.
    */
   readonly leftTo?: 'nx long' | 'the long form';
   run(setting: RunSetup): Promise<Report>;

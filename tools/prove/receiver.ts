@@ -12,9 +12,9 @@ import { type Scope } from './services.ts';
 
 /** The messages that one endpoint received. */
 export interface Inbox {
-  /** The number of each accepted message, by its webhook-id. */
+  /** The sequence number of each accepted message, by its webhook-id. */
   readonly taken: Map<string, number>;
-  /** The numbers in the order in which they were first accepted. */
+  /** The sequence numbers of messages, in the order in which they were first accepted. */
   readonly order: number[];
   /** Violations, such as a bad signature or an id that came with two numbers. */
   readonly wrong: string[];
@@ -29,7 +29,7 @@ export interface ProofReceiver {
   startAgain(): Promise<void>;
   /** Makes the receiver answer no message while it is true. */
   isSilent: boolean;
-  /** The number of messages that came while it was silent. */
+  /** The number of messages that came while `isSilent` was true. */
   unanswered: number;
 }
 
@@ -37,7 +37,8 @@ export interface ProofReceiver {
 const failsOfHundred = 30;
 
 /**
- * Starts a receiver that answers many messages with an error. It has accepted half of these messages before.
+ * Starts a receiver that answers many messages with an error. Half of the messages with an error have been
+ * accepted nevertheless.
  */
 export async function openReceiver(
   scope: Scope,

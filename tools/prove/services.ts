@@ -93,7 +93,7 @@ export async function cloneFor(scope: Scope, serverUrl: string): Promise<Databas
   return { url, owner };
 }
 
-/** The shared server, and the scope of each run. */
+/** Owns the Postgres server that all runs share, and gives each run its own scope. */
 export class Services {
   #server: Promise<Postgres> | undefined;
   readonly #home = new Scope(() => (this.#server ??= startServer()));

@@ -53,7 +53,9 @@ export interface Site extends Ground, ProofOrganization {
   /** The client of the organization's owner. */
   readonly ana: Client;
   broken(): Broken;
-  /** Makes a client that retries calls that an outage interrupted. Each write happens once. */
+  /**
+   * Makes a client that retries calls that an outage interrupted. A retried write still happens only once.
+   */
   clientOf(person: TestUser): Client;
   /** Creates stories that are ready for work, and returns their ids. */
   makeStories(count: number): Promise<string[]>;
@@ -159,7 +161,7 @@ export const tapInto = async (
   removals: readonly GuardRemoval[],
 ): Promise<string> => (removals.length === 0 ? url : (await openTap(scope, url, removals)).url);
 
-/** Polls until `isSo` answers true, for at most `mostMillis`. Answers false after the timeout. */
+/** Polls until `isSo` returns true, for at most `mostMillis`. Returns false after the timeout. */
 export async function comesToBe(
   isSo: () => Promise<boolean>,
   mostMillis: number,

@@ -49,7 +49,10 @@ export type CallResult =
   | { readonly result: Record<string, unknown> }
   | { readonly refused: string; readonly details: Record<string, unknown> };
 
-/** A way to call operations, with its own pool and tap. */
+/**
+ * A way to call operations through its own connection pool and its own tap. A tap relays to PostgreSQL and
+ * removes guards from the SQL.
+ */
 export interface Desk {
   readonly tap: Tap;
   /** Makes a call. An internal error is thrown, not returned. */

@@ -60,8 +60,8 @@ export const kinds: readonly Kind[] = [
 ];
 
 /**
- * The rights that the call needs depend on its parameters. A call that only an admin may make reaches beyond
- * the projects of a bound token.
+ * Operations whose required rights depend on their parameters. A call that only an admin may make is not
+ * limited to the projects of a bound token.
  */
 const sendsByParams = new Set(['broadcasts.send']);
 /** The owner is refused, and any other caller leaves the organization. */
@@ -73,7 +73,7 @@ const smallest: readonly Scope[] = ['read', 'write', 'admin'];
 
 /** Derives from the contract the reason for which this kind of token is refused; null if it is allowed. */
 export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): string | null {
-  // This check comes first, because no scope would help an agent.
+  // The checks for agents come first, because an agent may not make these calls with any scope.
   if (kind.isAgents && operation.byMemberOnly) return 'agents_may_not';
   if (kind.isAgents && operation.readsInbox && !kind.readsInbox) return 'agents_may_not';
   const { access, effect } = operation;
@@ -100,7 +100,7 @@ export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): st
   return null;
 }
 
-/** The records with which an example is called so that only an admin's role allows the call. */
+/** Records for calls that only the caller's admin role allows. */
 interface Stage {
   readonly teamId: string;
   readonly leadId: string;
@@ -133,7 +133,10 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
   'webhooks.deliveries.redeliver': ofDelivery,
 };
 
-/** Creates a team that only `leadId` leads, and a catalog agent that the same member published. */
+/**
+ * Creates a team that only `leadId` leads, a catalog agent that this member published, and a webhook with a
+ * delivery.
+ */
 async function setStage(
   owner: Invoke,
   other: Invoke,
@@ -152,7 +155,7 @@ async function setStage(
   return { teamId, ...who, slug, webhookId, deliveryId };
 }
 
-/** Creates a token of that kind. */
+/** Creates a token of the given kind. */
 async function tokenOf({ database, slug, people, enter }: ApiSite, kind: Kind): Promise<string> {
   const [owner, , viewer = owner, member = owner] = people;
   const { email } = { owner, viewer, member }[kind.role];

@@ -21,20 +21,24 @@ interface Extent {
    * small to measure.
    */
   readonly calls: number;
-  /** Is true if one statement deletes everything. */
+  /** Is true if one statement removes all rows, instead of a portion at a time. */
   readonly isAtOnce?: boolean;
 }
 
 const remover = path.join(import.meta.dirname, 'deletion/remover.ts');
 /**
- * The rows that may stay with an organization, at most: its rights epoch and the words of its search index.
+ * The tables in which an organization may keep rows, and the largest number of rows: its rights epoch and the
+ * words of its search index.
  */
 const tablesOfOrganizations: Readonly<Record<string, number>> = { rights_epochs: 1, search_words: 2 };
 /** The number of stories that one statement inserts. */
 const atOnce = 500;
 /** The minimum number of removals with concurrent calls. With fewer, their median means nothing. */
 const leastRounds = 3;
-/** Differences below this are noise on a busy machine. */
+/**
+ * Durations that differ by fewer milliseconds than this count as equal, because a busy machine causes such
+ * differences.
+ */
 const leastMillis = 20;
 
 async function run({ services, note }: RunSetup, extent: Extent): Promise<Report> {
@@ -60,7 +64,8 @@ async function run({ services, note }: RunSetup, extent: Extent): Promise<Report
     await timed(meanwhile);
     if (!isAtOnce) await removal.said(3);
     removal.kill();
-    // If the removal finished before the kill, some of the calls ran without it and do not count.
+    // If the removal finished before the kill, some of the timed calls ran without a removal. In that case
+    // none of these calls count.
     if (await removal.wasKilled) busy.push(...meanwhile);
     if (total(await rowsOf(owner, deleted)) >= left)
       violations.push('a kill took back what was removed before it');

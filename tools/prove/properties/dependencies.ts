@@ -150,7 +150,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
     writes += heard.length;
     const p99 = millisOf(heard, 0.99);
     slowest = Math.max(slowest, p99);
-    // On a busy machine Postgres may be slow too.
+    // On a busy machine Postgres may be slow too, so a refusal that asks to retry is acceptable there.
     const isFine = (one: CallReply): boolean => isServed(one) || (!extent.isTimed && asksToComeAgain(one));
     violations.push(...oddAmong(heard, `writes while Redis was ${how}`, isFine));
     if (heard.length === 0) violations.push(`Redis ${how}: nothing was written meanwhile`);
@@ -180,7 +180,10 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
   };
 }
 
-/** The control needs one kill that hits a call in progress. The kill then ends the process and the run. */
+/**
+ * The number of kills in the control. The control needs one kill that hits a call in progress; that kill ends
+ * the process and the run.
+ */
 const patientKills = 30;
 
 export const dependencies = property<Extent>({

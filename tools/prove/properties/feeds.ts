@@ -62,7 +62,7 @@ async function run(
       written = await writeAll(team, desk, works, { seed, least });
     },
   );
-  // Everything is committed by now, so the last look must find the rest.
+  // All writes are committed by now, so a last look must find all events that a follower has not seen yet.
   for (const follower of followers) await follower.look();
   return report(team, followers, written);
 }
@@ -128,7 +128,7 @@ async function report(team: TestTeam, followers: readonly FeedFollower[], writes
   return { violations, figures: { writers, events, followers: followers.length, looks } };
 }
 
-/** Each write adds an event to the activity and one to an execution. */
+/** The minimum number of writes. Each write adds an event to the activity and an event to an execution. */
 const leastWrites = 300;
 
 export const feeds = property<number>({

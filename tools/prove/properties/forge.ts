@@ -1,8 +1,8 @@
 /**
- * Delivers the lives of many pull requests concurrently, as GitHub would. Each life has its own order. Its
- * events come repeatedly, late or several at a time, and the work is named and submitted at any moment before
- * the merge. All lives must have the same result. In some lives a token reports the merge before the forge
- * does, which must not land the work.
+ * Delivers the webhook events of many pull requests concurrently, as GitHub would. A `life` is the course of
+ * one pull request, and each life has its own order of events. Events come repeatedly, late or several at a
+ * time. The work is named and submitted at any moment before the merge. All lives must end with an equal
+ * result. In some lives a token reports the merge before the forge does, which must not land the work.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { comesToBe, openSite, type Site } from '../site.ts';
 
 interface Extent {
   readonly lives: number;
-  /** One of this many lives has its merge reported by a token first. */
+  /** In one of this many lives a token reports the merge before the forge does. */
   readonly oneReportedOf: number;
 }
 
@@ -146,7 +146,7 @@ async function live(
     }
     if (at === mergedAt && isReported)
       wrong.push(...(await report(course, held.executionId, story.id, life)));
-    // Delivers several events at the same time, up to the next step of this life.
+    // Delivers several events at the same time, but none beyond the next step of this pull request's life.
     const until = [namedAt, handedInAt, mergedAt, order.length].filter((stop) => stop > at);
     const most = Math.min(mostAtOnce, ...until.map((stop) => stop - at));
     const together = at === order.length ? 1 : dice.between(1, most);

@@ -139,7 +139,8 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
   };
 }
 
-// The spec fuzzing.long.spec.ts of coordination-api tests the other surfaces.
+// The short form sends known requests only as MCP tools. The spec fuzzing.long.spec.ts of coordination-api
+// tests the other surfaces.
 const short: Extent = { rounds: 1, requests: 1, waysOfFound: ['tool'] };
 
 export const fuzzing = property<Extent>({

@@ -12,7 +12,10 @@ import { type GuardRemoval, swapped, without } from '../guards.ts';
 
 interface Extent {
   readonly seconds: number;
-  /** The numbers of faults and of unknown outcomes without which the run is not complete. */
+  /**
+   * The minimum numbers of kills, of broken connections, and of calls that happened without an answer. A run
+   * with fewer is not complete.
+   */
   readonly kills: number;
   readonly connections: number;
   readonly unknownButDone: number;
@@ -23,7 +26,7 @@ interface Extent {
 const long: Extent = {
   ...{ seconds: 60, kills: 12, connections: 180, unknownButDone: 1 },
   betweenKills: { least: 2_000, most: 5_000 },
-  // Most pauses are longer than a lease.
+  // Most pauses of a holder are longer than a lease.
   pauses: { least: 3_000, most: 8_000 },
 };
 const short: Extent = {

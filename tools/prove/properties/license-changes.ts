@@ -101,8 +101,8 @@ async function crowd(site: LicenseSite, dice: Dice, sold: readonly Sold[], steps
 }
 
 /**
- * Reports licenses whose events are impossible. Epochs order the releases and transfers, and an activation
- * with an epoch comes after them.
+ * Reports licenses whose events are impossible. Events are ordered by their epoch. At an equal epoch, an
+ * activation comes after a release or transfer.
  */
 async function wrongInTrail(site: LicenseSite): Promise<string[]> {
   const { rows } = await site.owner.query<{ id: string; kinds: string[]; limit: number; held: number }>(
@@ -141,7 +141,10 @@ interface Extent {
   readonly scenes: typeof allScenes;
   /** The number of licenses per scene. */
   readonly times: number;
-  /** The number of licenses in the random part, and the number of calls per machine. */
+  /**
+   * `licenses` is the number of licenses on which random calls are made. `steps` is the number of random
+   * calls per machine.
+   */
   readonly licenses: number;
   readonly steps: number;
 }

@@ -52,8 +52,8 @@ const freeSince = async ({ owner }: LicenseSite, { id }: Sold, since: number): P
   ));
 
 /**
- * Asks until it has a slot. Returns the start of its certificate in seconds since 1970; undefined if there
- * was a violation.
+ * Requests a slot repeatedly until the challenger gets one. Returns the start of its certificate in seconds
+ * since 1970; undefined if there was a violation.
  */
 async function challenge(
   site: LicenseSite,

@@ -15,7 +15,9 @@ const perOrder = 2;
 const extendedDays = 30;
 const hour = 3_600_000;
 
-/** Makes one call several times, either forced to collide by a held lock or simply at the same time. */
+/**
+ * A way to make one call several times: either forced to collide by a held lock, or simply at the same time.
+ */
 type Way = (call: () => Promise<Answered>, held: string, values?: readonly unknown[]) => Promise<Answered[]>;
 
 async function sale(site: LicenseSite, way: Way): Promise<string[]> {
@@ -32,7 +34,7 @@ async function sale(site: LicenseSite, way: Way): Promise<string[]> {
   return [
     ...(licenses === perOrder ? [] : [`an order of ${perOrder} licenses has ${licenses}`]),
     ...(new Set(heard).size === 1 ? [] : [`one order was answered ${[...new Set(heard)].join(' and ')}`]),
-    // There may be fewer keys, because an answer with keys can get lost.
+    // Fewer keys than licenses are acceptable, because an answer with keys can get lost.
     ...(keys.length <= perOrder ? [] : ['the keys of one order were shown twice']),
   ];
 }
@@ -108,7 +110,8 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
 }
 
 /**
- * Removes the unique constraint of the trials too, because it would refuse the second call in another way.
+ * Removes the `on conflict` clause, and also the unique constraint, which would otherwise refuse the second
+ * trial with an error.
  */
 const anyTrials = async ({ owner }: LicenseSite): Promise<void> => {
   const rule = 'on conflict (product, machine_hash) do nothing';

@@ -49,7 +49,7 @@ async function arrange({ services }: RunSetup, { database, api }: TestSite, text
   const { projectId, executionId } = await beginWork(make, 'WEB');
   const parentId = idIn(await write('comments.create', { storyId: 'WEB-1', body: 'Root' }), 'comment');
   for (let index = 0; index < texts; index += 1) {
-    // Some of these calls may be refused by a quota, which then is what keeps the answers small.
+    // A quota may refuse some of these calls. In that case the quota keeps the answers small.
     await Promise.all([
       write('comments.create', { storyId: 'WEB-1', parentId, body: 'x'.repeat(19_000) }),
       make('contracts.publish', {
@@ -69,7 +69,10 @@ async function arrange({ services }: RunSetup, { database, api }: TestSite, text
 interface Watched {
   readonly name: string;
   readonly app: ThrowAwayApp;
-  /** The container's limit and the largest measured value, in MiB. */
+  /**
+   * `limit` is the memory limit of the service's container, and `most` is the largest measured memory use.
+   * Both are in MiB.
+   */
   readonly limit: number;
   most: number;
 }
@@ -158,7 +161,7 @@ async function run(
       await lookAt(watched);
       await pause(50);
     }
-    // Calls without an answer by then are not awaited.
+    // Calls that have no answer by now are not awaited.
     sender.stop();
   });
   await lookAt(watched);

@@ -64,7 +64,8 @@ async function run(
   await site.breakables.flushRedis();
   const line = await startFaultyLine(redis.url);
   services.onStop(() => line.stop());
-  // One control lets the relay write another column of the row, for which it needs this privilege.
+  // In one control the relay writes another column of the outbox row, for which the worker's login needs this
+  // privilege.
   if (removals.length > 0)
     await site.database.owner.query('grant update (done_at) on outbox to muster_worker');
   const worker = await site.startWorker({ redisUrl: line.through(redis.url), removals });
@@ -150,7 +151,7 @@ const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
   },
 };
 
-/** Waits for undone rows, because a fault without work in progress tests nothing. */
+/** Waits for unprocessed outbox rows, because a fault without work in progress tests nothing. */
 const someUndone = (site: Site): Promise<boolean> =>
   comesToBe(async () => (await countRows(site)).undone > 0, lostAfterMillis);
 
@@ -185,7 +186,7 @@ const timeOfHeldPasses = ({ database, orgId }: Site): Promise<unknown> =>
 
 interface Notifications {
   readonly mentions: number;
-  /** The number of notifications with a mail, and the number with more than one. */
+  /** `handedOn` counts the notifications with a mail, and `doubled` counts those with more than one mail. */
   readonly handedOn: number;
   readonly doubled: number;
 }
@@ -203,7 +204,7 @@ async function countNotifications({ database, orgId }: Site): Promise<Notificati
   return rows[0] ?? { mentions: 0, handedOn: 0, doubled: 0 };
 }
 
-/** Writes comments until there are enough. Returns their number. */
+/** Writes comments until `isEnough` returns true. Returns the number of written comments. */
 async function writeUntil(
   { site }: Course,
   storyId: string,
@@ -226,7 +227,10 @@ async function writeUntil(
   return comments;
 }
 
-/** Waits until enough rows are done and no job is left in Redis. Answers false after the timeout. */
+/**
+ * Waits until `isEnough` accepts the counts of rows and no job is left in Redis. Returns false after the
+ * timeout.
+ */
 async function quietly({ site }: Course, isEnough: (rows: Rows) => boolean): Promise<boolean> {
   const queues = openQueues({ url: site.breakables.redis.url, onError: () => undefined });
   try {

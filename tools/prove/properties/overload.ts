@@ -26,8 +26,8 @@ interface Extent {
   /** The minimum duration of each call, in seconds. */
   readonly sleepSeconds: number;
   /**
-   * The number of callers, and the duration, with which the capacity is measured. If it is undefined, no
-   * durations are checked.
+   * The number of callers and the duration with which the capacity is measured. Without this field, the run
+   * checks no durations.
    */
   readonly measured?: { readonly callers: number; readonly seconds: number };
   /**
@@ -94,7 +94,10 @@ async function begin(
   };
 }
 
-/** Runs this many callers until `isEnough`. Each calls again after an answer, or a moment after a refusal. */
+/**
+ * Runs `count` callers until `isEnough` returns true. Each calls again after an answer, or a moment after a
+ * refusal.
+ */
 async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<CallReply[]> {
   const heard: CallReply[] = [];
   await Promise.all(
@@ -121,8 +124,8 @@ async function stream(perSecond: number, seconds: number, ask: Ask): Promise<Cal
 }
 
 /**
- * The limit for a refusal's delay, as a share of an answer's duration. A later refusal means that the call
- * waited for a request slot in vain.
+ * The longest acceptable delay of a refusal, as a share of an answer's duration. After a longer delay, the
+ * refused call has waited for a request slot.
  */
 const atOnce = 0.5;
 
@@ -176,7 +179,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
     while (renewals.length < extent.crowd.renewals) {
       renewals.push(await renew());
       health.push(await look('/livez'));
-      // This check also waits for Postgres.
+      // /readyz also waits for Postgres, so it is requested only in a run that checks durations.
       if (extent.measured !== undefined) health.push(await look('/readyz'));
     }
   } finally {
@@ -184,7 +187,7 @@ async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRe
   }
   const heard = await crowding;
   violations.push(...wrongIn(heard));
-  // On a busy machine Postgres may be slow too.
+  // On a busy machine Postgres may be slow too. There, only renewals that found no request slot count.
   const shedRenewals = renewals.filter(extent.measured === undefined ? foundNoPlace : isShed).length;
   if (shedRenewals > 0) violations.push(`${shedRenewals} of ${renewals.length} renewals found no place`);
   violations.push(...oddAmong(health, 'questions for its health'));
@@ -234,7 +237,8 @@ export const overload = property<Extent>({
     {
       name: 'a renewal waits for a place like any call',
       leftTo: 'nx long',
-      // On a busy machine the callers do not keep every slot in use, so that many renewals get one.
+      // On a busy machine the callers do not keep every slot in use. Many renewals then succeed without the
+      // guard, so the control needs more of them.
       extent: crowdOf(80),
       without: [without('places for what is urgent', 'const most = this.#most;')],
     },

@@ -120,7 +120,8 @@ async function untilTaken(course: Course, killed: Killed, storyId: string): Prom
   const { site, holder, rival, violations } = course;
   const api = site.clientOf(rival);
   const runId = crypto.randomUUID();
-  // This value is used if the first request comes only after the lease has expired.
+  // The end of the lease. This value is used if the first request for the story comes only after the lease
+  // has expired.
   let endedAt = await expiryOf(site.database.owner, killed);
   let at: number | undefined;
   const isTaken = await comesToBe(async () => {

@@ -21,7 +21,7 @@ interface Place {
   readonly apis: readonly [string, string];
 }
 
-/** Returns the services, which all runs share. Each change has its own organization. */
+/** Returns the services, which all runs share. The test of each change creates its own organization. */
 const findPlace = (scope: Scope): Promise<Place> => scope.share('place', openPlace);
 
 async function openPlace(home: Scope): Promise<Place> {
@@ -31,11 +31,11 @@ async function openPlace(home: Scope): Promise<Place> {
   return { house, apis: [house.api.url, other.url] };
 }
 
-/** One kind of call at one process. */
+/** One kind of call at one of the services. */
 interface Kind {
   readonly name: string;
   readonly effect: 'read' | 'write';
-  /** Makes the call and answers true if it succeeded. */
+  /** Makes the call and returns true if it succeeded. */
   readonly isDone: () => Promise<boolean>;
 }
 
@@ -48,7 +48,7 @@ function answered(heard: CallReply): CallReply {
   return heard;
 }
 
-/** Answers true if the tool's result is no error. The HTTP status is 200 for both. */
+/** Returns true if a tool's result is no error. The HTTP status is 200 in both cases. */
 const isToolDone = ({ status, body }: CallReply): boolean => {
   const result = body['result'] as { isError?: boolean } | undefined;
   return status === 200 && result !== undefined && result.isError !== true;
@@ -109,8 +109,8 @@ async function commit(owner: Pool, sql: string): Promise<void> {
 }
 
 /**
- * Makes a change during calls, and returns the violations: calls that succeeded although they started after
- * its commit, or were refused without reason.
+ * Makes a change while calls continue. Returns the violations: calls that succeeded although they started
+ * after the change was committed, and calls that were refused without reason.
  */
 async function take(place: Place, callers: Callers, change: RightsChange, most: number): Promise<string[]> {
   const { subject, token } = await arrange(place, callers, change);

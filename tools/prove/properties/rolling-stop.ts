@@ -32,7 +32,10 @@ interface Extent {
   readonly kills?: boolean;
 }
 
-/** The interval of the load balancer's checks. The notice is much longer, because the machine may be busy. */
+/**
+ * The interval of the load balancer's checks. The drain notice of an instance is much longer, because the
+ * machine may be busy.
+ */
 const lookMillis = 50;
 const short: Extent = { clients: 20, stops: 1, noticeMillis: 4_000, isTimed: false };
 const long: Extent = { clients: 60, stops: 10, noticeMillis: 4_000, isTimed: true };
@@ -68,7 +71,8 @@ async function run(
     for (let count = 1; count <= stops; count += 1) {
       const copy = copies[count % copies.length] ?? first;
       const { api } = copy;
-      // A client waits for an event that does not come; the stop does not wait for it.
+      // A client waits for an event that does not come. The instance must stop without waiting for this
+      // client.
       const params = { executionId, afterSeq: 1_000, waitSeconds };
       waiting.push(callers.call(api.url, token, 'deliveryExecutions.eventsSince', params));
       const enough = heard.length + clients;
@@ -83,9 +87,9 @@ async function run(
     }
   });
   const all = [...heard, ...(await Promise.all(waiting))];
-  // No client is left that would notice a kill.
+  // All clients have finished, so no call is lost if the instances are killed now.
   for (const { api } of copies) api.kill();
-  // On a busy machine, a newly opened pool may be late.
+  // On a busy machine, a new instance may open its connection pool too late for a call.
   const isLate = (one: CallReply): boolean => asksToComeAgain(one) && reasonOf(one) === 'database';
   violations.push(...oddAmong(all, 'calls', (one) => isServed(one) || (!isTimed && isLate(one))));
   const closed = all.filter(({ closes }) => closes).length;

@@ -32,7 +32,7 @@ type Victim = 'runner' | 'agent' | 'machine';
 
 interface Kill {
   readonly victim: Victim;
-  /** The event after which the kill follows. `millis` is the delay after it. */
+  /** The kill follows this event after `millis` milliseconds. */
   readonly after: 'start' | 'taken' | 'hook' | 'checkpoint';
   readonly millis: number;
 }
@@ -63,7 +63,7 @@ checkpoint: 1s
 const patienceMillis = 90_000;
 const leaseSeconds = 5;
 
-/** One course of each kind that the random choice might miss. */
+/** Courses that the random choice might miss, one of each kind. */
 const chosen: readonly Life[] = [
   { agent: 'writes and ends', kills: [{ victim: 'runner', after: 'hook', millis: 0 }] },
   {
@@ -133,7 +133,9 @@ async function rival(
   await second.ended;
 }
 
-/** Answers true if the setup of the machine was killed. The story is then released, and no work has begun. */
+/**
+ * Returns true if the machine's setup was killed. In that case the story is released and no work has begun.
+ */
 const isGivenBack = ({ told }: Pick<RunnerMachine, 'told'>): boolean =>
   told.some(({ message }) => message.includes(' was given back: '));
 
@@ -155,7 +157,8 @@ async function live(
     await strike(house, key, working, one);
     if ((await working.ended) === null) killed += 1;
     if (isGivenBack(machine)) return killed;
-    // A runner that is started with the story's key would acquire submitted work again.
+    // The runner continues existing work with `--adopt`. With the story's key it would acquire submitted work
+    // again.
     args = (await executionOf(house, key)) === null ? begin : ['--json', '--adopt'];
   }
   if (life.goesElsewhere === true && (await isHeld(house, key))) return killed;
@@ -379,7 +382,7 @@ export const runner = property<Extent>({
     {
       // Without its timer, a lease is renewed only when the agent causes a call.
       name: 'a lease is renewed in the thread of the agent',
-      // The control waits for the end of a lease, as the property does.
+      // The control lasts as long as the property, because it waits until a lease would have ended.
       leftTo: 'the long form',
       extent: only(({ hasRival }) => hasRival),
       without: [without('a lease is renewed in a timer of its own', 'timer = undefined;')],

@@ -61,7 +61,7 @@ function sendSlowly(url: string, count: number, { path, token, addressOf }: Way)
       sockets.delete(socket);
       setTimeout(open, turnMillis, index);
     });
-    // An answer ends the request, so the connection is opened again.
+    // The server ends a request by answering. The connection is then closed, and a new one is opened.
     socket.on('data', () => socket.destroy());
     socket.write(`${lines.join('\r\n')}\r\n\r\n{`);
   };

@@ -23,7 +23,10 @@ interface ReadExtent {
   readonly events: number;
 }
 
-/** The parts of a run. One of them may be left out. */
+/**
+ * The two parts of a run: reading the stream, and searching for traces of hidden events. Either part may be
+ * left out.
+ */
 interface Extent {
   readonly reading?: ReadExtent;
   readonly traces?: TraceExtent;
@@ -76,7 +79,8 @@ async function readThroughRestarts(
     const params = { projectId: isHidden ? hidden : seen, title: `Story ${turn}` };
     turn += 1;
     const { status } = await call(turn, who?.token ?? '', 'stories.create', params);
-    // The instance was restarting. The database shows if it made the write.
+    // After any other status the write may still have happened, because the instance was restarting. The
+    // database shows the result later.
     if (status === 200) written += 1;
     else await pause(20);
   };

@@ -32,18 +32,18 @@ interface Extent {
 
 const short: Extent = { connections: 2, organizations: 2, tokens: 4, calls: 20, isTimed: false };
 /**
- * Makes woken callers certain to compete with other calls: there are many of them for few request slots, and
- * the other calls last longer.
+ * In this extent, woken callers are certain to compete with other calls. There are many of them for few
+ * request slots, and the other calls last longer.
  */
 const crowded: Extent = { connections: 2, organizations: 2, tokens: 32, calls: 300, isTimed: false };
-/** The numbers give as many waiters as one process allows. */
+/** The extent of the long form, with as many waiters as one process allows. */
 const long: Extent = { connections: 10, organizations: 5, tokens: 125, calls: 1_000, isTimed: true };
 
 const perToken = 8;
 const waitSeconds = 25;
 /**
- * The time within which one more wait must be refused. One of the eight waiters may be reconnecting at that
- * moment.
+ * The time within which a token's ninth wait must be refused. One of the token's eight waiters may be
+ * reconnecting at that moment.
  */
 const mostNinthMillis = 5_000;
 const mostWaitingMillis = 90_000;
@@ -94,7 +94,7 @@ async function beginStream({ database, as }: ApiSite, count: number): Promise<St
 }
 
 /**
- * Waits until the event has come. It retries after the time is over, after a refusal, and after a lost
+ * Waits until the event has come. Retries if the wait ends without an event, is refused, or loses its
  * connection. Refusals are expected: there are few request slots for many new waiters, and `waitOnceMore` may
  * occupy one.
  */

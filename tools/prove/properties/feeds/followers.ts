@@ -12,8 +12,8 @@ export interface FeedFollower {
 }
 
 /**
- * The events that a follower saw of a stream, in that order, and the events that the database has since the
- * follower began.
+ * The events of a stream. `seen` are the events that a follower saw, in the order in which it saw them. `all`
+ * are the events that the database has since the follower began.
  */
 export interface Followed {
   readonly seen: readonly (string | number)[];

@@ -19,7 +19,7 @@ export interface WriteCounts {
   doneUnheard: number;
   /** The id of each acknowledged comment, by its text. */
   readonly acknowledged: Map<string, string>;
-  /** Violations: different answers to one write, and writes that a repetition did again. */
+  /** Violations: different answers to one write, and writes that a repeated request did a second time. */
   readonly unlike: string[];
 }
 
@@ -59,7 +59,7 @@ export async function write(
     ...(keyed && { 'idempotency-key': crypto.randomUUID() }),
   };
 
-  /** Returns undefined if no answer came, or one that asks to retry later. */
+  /** Sends the comment once. Returns undefined if no answer came, or if the answer asks to retry later. */
   const attempt = async (millis: number): Promise<Said | undefined> => {
     const { url } = dice.pick(site.copies);
     const answer = await fetch(`${url}${pathOf('comments.create')}`, {

@@ -3,13 +3,14 @@ import { type StoryName, type TargetName } from '../../board.ts';
 import { type NewCall, type CallSet, type Grant } from '../../calls.ts';
 import { type Name } from '../../team.ts';
 
-/** A call, and the statement before which its connection is held if it goes first. */
+/** A call, and the statement before which its connection is held if the call goes first. */
 export interface Act<Arranged> {
   readonly call: (calls: CallSet, arranged: Arranged) => NewCall;
   readonly heldBefore: string;
 }
 
-// Before these statements the call has locked and decided everything but written nothing.
+// A call is held before one of these statements. At that point it has locked and decided everything but
+// written nothing.
 const grants = `update leases set state = 'held'`;
 const renews = 'update leases set ttl_seconds';
 const writes = 'update executions set';
@@ -46,7 +47,9 @@ export const merge: Act<Grant> = {
   call: (calls, { executionId }) => calls.observe('ana', executionId, merged),
   heldBefore: writes,
 };
-/** The hold is before the commit, after the move and everything that follows from it. */
+/**
+ * A move of a story is held before its commit. At that point the move and all its consequences are written.
+ */
 export const move = (story: StoryName, status: string): Act<unknown> => ({
   call: (calls) => calls.move('ana', story, status),
   heldBefore: 'commit',

@@ -22,7 +22,7 @@ type Guests = Awaited<ReturnType<typeof joinForAWhile>>;
 interface Leaving {
   readonly by: string;
   readonly against: string;
-  /** Selects from the guests the person who claims. */
+  /** Selects the person who makes the claim: the added member or their agent. */
   readonly claimant: (guests: Guests) => TestUser;
   readonly leave: (calls: CallSet, guests: Guests) => NewCall;
   readonly guard: { readonly name: string; readonly removals: readonly ReturnType<typeof without>[] };

@@ -250,7 +250,8 @@ export const scenes: readonly Interleaving[] = [
     refused: 'stale_lease',
     after: { 's1 status': 'canceled', 's1 holder': null, s1: { state: 'completed', checkpointSeq: 0 } },
     stream: ['acquired', 'story_changed', 'completed'],
-    // The fence does not help here, because its condition is evaluated on the row as it was before the wait.
+    // The fence of the lease cannot prevent this outcome, because its condition is evaluated on the row as it
+    // was before the wait.
     guards: [holderUnlocked],
   }),
   guarded({

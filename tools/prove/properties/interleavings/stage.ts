@@ -51,7 +51,7 @@ export interface Interleaving<Arranged = unknown> {
   readonly left: Act<Arranged>;
   /** The call that starts during the hold. It runs until it finishes or waits for a lock. */
   readonly right: Act<Arranged>;
-  /** A call that runs while the left one is still held. */
+  /** A call that runs while `left` is still held. */
   readonly between?: Act<Arranged>;
   /** The reason for which the second call must be refused; without one it must succeed. */
   readonly refused?: string;
@@ -62,7 +62,7 @@ export interface Interleaving<Arranged = unknown> {
    */
   readonly after?: Readonly<Record<string, unknown>>;
   readonly stream?: readonly string[];
-  /** Guards without which the outcome must be wrong. */
+  /** Guards that decide the outcome. Without any one of them the outcome must be wrong. */
   readonly guards?: readonly { readonly name: string; readonly removals: readonly GuardRemoval[] }[];
 }
 
@@ -101,7 +101,7 @@ export async function play(stage: Stage, scene: Interleaving): Promise<{ wrong: 
 
   const gate = left.tap.holdBefore(scene.left.heldBefore);
   const first = outcomeAt(left, scene.left);
-  // A call that is refused earlier never reaches its statement.
+  // A call that is refused early never reaches the statement before which it would be held.
   const early = await Promise.race([first, gate.reached.then(() => null)]);
   if (early !== null)
     throw new Error(`${scene.name}: the first one never came to its place, but to ${early}`);
@@ -131,7 +131,9 @@ const heard = (answer: Promise<CallResult>): Promise<string> =>
     (error: unknown) => `fault: ${error instanceof Error ? error.message : String(error)}`,
   );
 
-/** Waits until the call has ended or its connection waits for a lock. Answers true if it waits. */
+/**
+ * Waits until the call has ended or its connection waits for a lock. Returns true if the connection waits.
+ */
 async function waitsForLock({ team, right }: Stage, call: Promise<string>): Promise<boolean> {
   const over = new AbortController();
   void call.then(() => {

@@ -35,7 +35,10 @@ const aToken = fc.record({
   nth: fc.nat(50),
   /** The caller that presents the token instead of its holder. */
   stolenBy: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, fc.constantFrom<Name>(...names)),
-  /** Is true if the call names an earlier execution of the target, if there was one. */
+  /**
+   * Is true if the call names an earlier execution of the target instead of the newest one. It has no effect
+   * if there is none.
+   */
   earlier: mostly(fc.constant(false), 9, true),
 });
 type TokenChoice = typeof aToken extends fc.Arbitrary<infer Choice> ? Choice : never;
@@ -163,7 +166,7 @@ const acquires = command(
 const pullKinds = ['pr_merged', 'pr_closed', 'pr_reopened', 'pr_opened'];
 const aFact = fc.record({
   kind: fc.constantFrom(...pullKinds, 'checks_failed', 'checks_passed', 'changes_requested'),
-  // The times are practically distinct, because the contract does not order two facts with equal times.
+  // Two random times are hardly ever equal. The contract does not order facts with equal times.
   at: fc.nat(1_000_000_000),
   dedupeKey: fc.nat(30).map((key) => `fact-${key}`),
 });

@@ -4,7 +4,9 @@ import { type Name } from '../../team.ts';
 import { type ModelExecution, type ModelHolder, isSame, type Model, openOf } from './model.ts';
 import { done, onlyLooks, refused, type Forecast } from './verdicts.ts';
 
-/** Decides a lock on the target's files that belongs to its execution. */
+/**
+ * Returns the verdict on a request for a lock on the target's files that belongs to the target's execution.
+ */
 export function lock(model: Model, name: TargetName, holder: ModelHolder): Forecast {
   if (onlyLooks(holder.person)) return refused('forbidden');
   const target = model.targets[name];
@@ -18,7 +20,7 @@ export function lock(model: Model, name: TargetName, holder: ModelHolder): Forec
   });
 }
 
-/** Decides a lock on the target's files without an execution. */
+/** Returns the verdict on a request for a lock on the target's files that belongs to no execution. */
 export function lockBeside(model: Model, name: TargetName, person: Name): Forecast {
   if (onlyLooks(person)) return refused('forbidden');
   const execution = openOf(model.targets[name]);

@@ -37,7 +37,8 @@ export interface ModelExecution {
   /** The story whose question the execution waits for. */
   waitingFor: StoryName | null;
   /**
-   * The holder when a stop came into force, or else the caller who requested it; null if there is no stop.
+   * The holder at the time when a requested stop came into force. Without a holder, the caller who requested
+   * the stop. Null if there is no stop.
    */
   stop: ModelHolder | null;
   hasBranch: boolean;
@@ -167,7 +168,7 @@ export function moveStory(model: Model, story: StoryName, to: string, by: Name):
   target.lease = null;
 }
 
-/** Returns everything that is visible of the board, in the form of the query on Postgres. */
+/** Returns the visible state of the board, in the form in which the query on Postgres returns it. */
 export function viewOf(model: Model): Record<string, unknown> {
   const view: Record<string, unknown> = {};
   for (const name of stories) view[`${name} status`] = model.status[name];
@@ -205,7 +206,7 @@ export function viewOf(model: Model): Record<string, unknown> {
   return view;
 }
 
-/** Returns the visible state of each target's newest execution, by its id. */
+/** Returns the visible state of each target's newest execution, by the execution's id. */
 export const statesOf = ({ targets: all }: Model): ReadonlyMap<string, string> =>
   new Map(
     Object.values(all).flatMap((target) =>

@@ -5,18 +5,21 @@
 import { type Instead, never, swapped, without } from '../../guards.ts';
 
 const mutant = (name: string, guard: string, put: Instead) => ({ name, without: [without(guard, put)] });
-/** Detection takes more than a second. */
+/** Creates a mutant whose detection takes more than a second. */
 const slowMutant = (name: string, guard: string, put: Instead) => ({
   ...mutant(name, guard, put),
   leftTo: 'nx long' as const,
 });
-/** The fault needs a rare sequence of commands. */
+/** Creates a mutant that shows only after a rare sequence of commands. */
 const rareMutant = (name: string, guard: string, put: Instead) => ({
   ...mutant(name, guard, put),
   leftTo: 'the long form' as const,
 });
 
-/** Replaces the epoch and the token that a grant writes, by the numbers of their parameters. */
+/**
+ * Replaces the epoch and the token hash in the SQL of a grant. `write` receives the numbers of their
+ * parameters, such as `$3`.
+ */
 const grant =
   (write: (epoch: string, token: string) => string): Instead =>
   (guarded) => {

@@ -21,7 +21,7 @@ import {
 } from './model.ts';
 
 export type Forecast =
-  /** The call succeeds. */
+  /** The call succeeds. `apply` changes the model and returns the fields that the answer must have. */
   | { readonly kind: 'done'; readonly apply: (result: Record<string, unknown>) => Expected }
   /**
    * The call is refused and changes nothing. If several reasons apply, any of them is correct. With
@@ -44,7 +44,7 @@ export const done = (apply: (result: Record<string, unknown>) => Expected): Fore
 
 const isLead = (person: Name): boolean => person === 'ana';
 const isAgent = (person: Name): boolean => person === 'robo';
-/** Answers true for the viewer, whose writes are all refused. */
+/** Returns true for the viewer, all of whose writes are refused. */
 export const onlyLooks = (person: Name): boolean => person === 'dan';
 
 /** Returns the fields of an execution that an answer shows. */
@@ -134,8 +134,8 @@ export function acquire(model: Model, call: AcquireCall): Forecast {
 }
 
 /**
- * Returns the refusals for a unit that another caller holds or is offered. Only a lead who asks for a
- * take-over gets it.
+ * Returns the reasons for which a unit is refused if another caller holds it or is offered it. A lead who
+ * asks for a take-over is not refused.
  */
 const byForce = ({ takeOver, holder }: AcquireCall, otherwise: string): string[] =>
   takeOver ? (isLead(holder.person) ? [] : ['forbidden']) : [otherwise];
@@ -173,7 +173,7 @@ interface Held {
   readonly person: Name;
 }
 
-/** Refuses viewers and unknown executions, and decides any other call by `act`. */
+/** Refuses calls of viewers and calls on unknown executions. For any other call `act` decides the verdict. */
 function about(model: Model, person: Name, executionId: string, act: (held: Held) => Forecast): Forecast {
   if (onlyLooks(person)) return refused('forbidden');
   const found = ownerOf(model, executionId);
@@ -287,7 +287,7 @@ export const handoff = (model: Model, call: HolderCall, { to }: { to: Name }): F
   });
 
 /**
- * Answers true if a merge of the execution is known. A merge during a lease completes the execution when the
+ * Returns true if a merge of the execution is known. A merge during a lease completes the execution when the
  * holder releases it.
  */
 const isMerged = ({ pullRequest }: ModelExecution): boolean => pullRequest?.kind === 'pr_merged';
@@ -366,8 +366,8 @@ export interface Fact {
 }
 
 /**
- * Answers true if the policy allows the person to complete the story. It depends on the kind of person and on
- * the forge's facts about its newest execution.
+ * Returns true if the policy allows the person to complete the story. The result depends on the kind of
+ * person and on the forge's facts about the story's newest execution.
  */
 export function mayBeDone(model: Model, story: StoryName, person: Name): boolean {
   const { agentsMayComplete, requireMergeProof } = model.policy;

@@ -40,7 +40,7 @@ export interface Course {
   readonly site: Site;
   readonly units: readonly SafetyUnit[];
   readonly history: Deed[];
-  /** Counts the ways in which holders ended. */
+  /** Counts the holders by the way in which their work ended. */
   readonly fates: Map<string, number>;
   readonly isOver: () => boolean;
   /** The bounds of a holder's pause, in milliseconds. */

@@ -185,8 +185,8 @@ function acknowledgedTooLate({ grants, history, rivals }: View): string[] {
 }
 
 /**
- * Answers true for a repeated release or completion, which may come at any time. It gets the first answer
- * again and changes nothing.
+ * Returns true for a repeated release or completion, which may come at any time. The repeated call gets the
+ * first answer again and changes nothing.
  */
 const isRepeated = (deed: Deed, history: readonly Deed[]): boolean =>
   (deed.name === 'release' || deed.name === 'complete') &&
@@ -210,7 +210,8 @@ function grantedTooEarly({ grants, history, rivals }: View): string[] {
   }
   return [...grants.values()].flat().flatMap((grant) => {
     const inTheWay = [grant.unitId, ...(rivals.get(grant.unitId) ?? [])].flatMap((unitId) => {
-      // The relevant grant of a rival unit is the newest one at that moment.
+      // The relevant grant of the unit itself is the previous one. The relevant grant of a rival unit is its
+      // newest one at the time of this grant.
       const before = (grants.get(unitId) ?? []).filter((one) =>
         unitId === grant.unitId ? one.epoch < grant.epoch : one.at <= grant.at,
       );

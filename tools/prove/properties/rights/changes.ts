@@ -23,7 +23,7 @@ export interface RightsChange {
   /** The source of the member's right. The project is private unless its visibility is the source. */
   readonly given: 'by visibility' | 'by membership' | 'by team';
   readonly sql: string;
-  /** The calls that must be refused afterwards: all of them, or only writes. */
+  /** The calls that must be refused after the change: all calls, or only writes. */
   readonly ends: 'all' | 'writes';
 }
 
@@ -105,7 +105,10 @@ export const givingOf = ({ given }: RightsChange): readonly string[] => {
   ];
 };
 
-/** Fills a subject's ids into a statement. Quoting them is safe, because the test generates all of them. */
+/**
+ * Replaces the placeholders in a statement by the quoted ids of the subject. Quoting is safe, because the
+ * test generates all ids.
+ */
 export const about = (sql: string, subject: RightsSubject): string =>
   sql.replaceAll(/\{(\w+)\}/g, (all, name: string) =>
     name in subject ? `'${subject[name as keyof RightsSubject]}'` : all,

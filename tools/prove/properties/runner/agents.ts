@@ -57,7 +57,9 @@ export const agents = {
   'is busy in silence': byScript('is busy in silence'),
 } as const satisfies Record<string, ProofAgent>;
 export type AgentName = keyof typeof agents;
-/** The agents that may be chosen at random. The others are for particular courses. */
+/**
+ * The agents among which a random course chooses. The other agents take part only in the courses of `chosen`.
+ */
 export const drawn = [
   'writes and ends',
   'leaves processes behind',
@@ -68,5 +70,5 @@ export const drawn = [
   'asks, then hangs',
 ] as const satisfies readonly AgentName[];
 
-/** Answers true for an agent that deletes its own files. */
+/** Returns true for an agent that deletes its own files. */
 export const losesFiles = (name: AgentName): boolean => name === 'removes its folder';

@@ -31,8 +31,8 @@ export interface Readers {
 }
 
 /**
- * The statuses that are expected: an instance that is stopping, or a slot that the old connection still
- * occupies.
+ * Statuses after which a reader simply reconnects. The instance may be stopping, or the reader's old
+ * connection may still occupy a slot.
  */
 const comeAgain = new Set([429, 503]);
 const pauseMillis = 50;

@@ -16,7 +16,10 @@ export interface Extent {
   readonly hidden: number;
 }
 
-/** The tolerances are larger than the random deviation of a few hundred ids. */
+/**
+ * Tolerances for the randomness of the ids. They are larger than the deviation that a few hundred ids have by
+ * chance.
+ */
 const mostFromHalf = 0.2;
 const mostFromMiddle = 30;
 const middleOfByte = 127.5;
