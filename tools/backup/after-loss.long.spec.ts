@@ -36,7 +36,10 @@ let standby: Postgres;
 let after: Pool;
 let api: ThrowAwayApi;
 let tokens: Record<BackedUpMember, string>;
-/** State from before the loss, which the standby has, and state that the standby never received. */
+/**
+ * `kept`: data from before the loss that the standby has received. `lost`: data that the standby never
+ * received.
+ */
 let kept: { lease: Held; cursor: string; fencingToken: number };
 let lost: { lease: Held; first: Held; cursor: string; fencingToken: number };
 

@@ -35,7 +35,10 @@ export const following = (url: string): Record<string, string> => ({
 /** Settings of the primary server that a standby follows. */
 export const followed = { wal_level: 'replica', wal_keep_size: '512MB', full_page_writes: 'on' };
 
-/** Files that a server creates again or gets from the archive. */
+/**
+ * Files that a base backup leaves out. The restored server creates them itself or reads them from the
+ * archive.
+ */
 const leftOut =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/.|^postmaster\./;
 

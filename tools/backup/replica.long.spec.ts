@@ -261,7 +261,7 @@ describe('rights that end', () => {
     const { token } = await as(tokens.ana).tokens.create({ name: 'Other', scopes: ['read'] });
     await heldBack(async () => {
       await as(tokens.ana).tokens.revoke({ tokenId: token.id });
-      // The process learns an epoch that the standby does not know yet.
+      // The API learns a rights epoch that the standby does not know yet.
       await as(reader).stories.list({ projectId: 'WEB' });
       await reads();
       expect(await statusAt('0/0', reader)).toBe(200);

@@ -134,7 +134,8 @@ const running = (): Site => {
 };
 
 beforeAll(async () => {
-  // The next start removes these folders after a killed run, together with what the servers of that run left.
+  // If this run is killed, the next start removes both folders and the leftovers of the servers that used
+  // them.
   const account = await accountForPostgres();
   folder = await makeThrowAwayFolder('muster-postgres-', account);
   archive = await makeThrowAwayFolder('muster-postgres-', account);
@@ -152,7 +153,7 @@ beforeAll(async () => {
 
   await takeBaseBackup(before.url, path.join(folder, 'cluster'));
 
-  // The writes from here on are only in the archive.
+  // The writes from here on are not in the base backup, only in the archive.
   await as('ana').stories.create(third, key);
   const second = await as('ben').deliveryExecutions.acquire({ ...work, runId: 'second' });
   lease = { executionId: second.execution.id, leaseToken: second.leaseToken };

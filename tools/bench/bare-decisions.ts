@@ -24,7 +24,10 @@ type Row = Readonly<Record<string, unknown>>;
 /** The result rows of each read. */
 export type Looked = readonly (readonly Row[])[];
 
-/** A statement, and the names of its values in the body or in the values known from the reads. */
+/**
+ * A SQL statement, and the names of its parameter values. The values are in the request body or in the rows
+ * of the preceding reads.
+ */
 interface Write {
   readonly text: string;
   readonly values: readonly string[];
@@ -126,7 +129,7 @@ const freedLocks = `k as (delete from public.locks k where k.org_id = $1::uuid a
 const noHolder = `state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null, run_id = null,
   expires_at = null`;
 
-/** The trail with the story's own key. */
+/** Returns the SQL of the trail for a story whose key is computed from the columns of the CTE `s`. */
 const trail = (kind: string, operation: string, target: string): string =>
   trailOf(kind, operation, { key: `s.key || '-' || s.number`, target });
 

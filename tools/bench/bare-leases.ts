@@ -20,7 +20,7 @@ const lease = (changes: string): string => `
     returning l.unit_id, l.epoch, l.expires_at, l.ttl_seconds),
   s as (select s.* from bare.stories s, l where s.org_id = $1::uuid and s.id = l.unit_id)`;
 
-/** Assignments that restart the duration of a lease. */
+/** The SQL assignments that start the duration of a lease again. */
 export const renewal = `expires_at = clock_timestamp() + make_interval(secs => l.ttl_seconds), expiry_noted = false`;
 
 /** Updates the execution $3 if the lease was updated, and adds an event to its stream. */
@@ -31,7 +31,10 @@ export const execution = (changes: string, kind: string, data = `'{}'::jsonb`): 
   v as (insert into bare.execution_events (org_id, execution_id, seq, kind, actor, data)
     select $1::uuid, x.id, x.last_event_seq, '${kind}', $2::jsonb, ${data} from x)`;
 
-/** Updates the execution with a checkpoint from $5 to $7. */
+/**
+ * The SQL that writes a checkpoint to the execution. Parameters $5 to $7 are its summary, next steps and
+ * touched files.
+ */
 export const checkpointed = execution(
   `checkpoint = jsonb_build_object('seq', e.checkpoint_seq + 1, 'summary', $5::text, 'nextSteps', $6::text[], 'filesTouched', $7::text[]),
     checkpoint_seq = e.checkpoint_seq + 1`,

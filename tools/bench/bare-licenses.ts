@@ -87,7 +87,7 @@ const count = (): Promise<void> =>
 const { privateKey } = generateKeyPairSync('ed25519');
 const signed = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64');
 
-/** An answer of the length that the service signs. */
+/** A constant text of the length of the answers that the service signs. */
 const base = 'x'.repeat(420);
 
 function send(reply: FastifyReply, answer: unknown, isActivation: boolean): FastifyReply {

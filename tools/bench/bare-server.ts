@@ -1,6 +1,6 @@
 /** The parts that all bare servers share. `Services.bareServer` forks these servers. */
 
-/** Returns the two metrics that the benchmark also reads from the product's servers, in the same format. */
+/** Returns the process's CPU seconds and resident memory in the format of the product's metrics. */
 export function metrics(): string {
   const { user, system } = process.cpuUsage();
   return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;

@@ -23,8 +23,8 @@ const numberOfProject = `n as (update public.project_counters set last_story_num
   where org_id = $1::uuid and project_id = $3::uuid returning last_story_number as number)`;
 
 /**
- * Takes numbers from a locked row instead of a sequence, so the next transaction gets its number only after
- * this one has ended.
+ * Replaces the sequences of a write by numbers from a locked row. The next transaction therefore gets its
+ * number only after this one has ended.
  */
 const numbered = (text: string): string => {
   const streams = text.includes('activity_seq') ? ['audit', 'activity'] : ['audit'];
@@ -40,7 +40,7 @@ const numbered = (text: string): string => {
 };
 
 const texts = new Map<string, string>();
-/** Returns the statement in the form for this step. */
+/** Returns the SQL of a statement, changed as the selected STEP requires. */
 function textOf(text: string): string {
   let made = texts.get(text);
   if (made === undefined) {
@@ -76,7 +76,10 @@ function wayIn(token: string, { orgId }: Body, [kind, id]: readonly [string, str
   };
 }
 
-/** The check returns an epoch only if the cached permissions were not current. */
+/**
+ * Caches the permissions of a token. The authorization check returns an epoch only if the cached permissions
+ * were not current.
+ */
 function remember(token: string, found: Record<string, unknown> | undefined): void {
   if (typeof found?.['epoch'] !== 'string') return;
   const known = rights.get(token);
@@ -98,7 +101,7 @@ const valuesOf = (names: readonly string[], ...known: readonly object[]): unknow
   return names.map((name) => all[name]);
 };
 
-/** Reads first and then writes: BEGIN, two round trips, COMMIT. */
+/** Runs a write that first reads and then decides: BEGIN, two round trips, COMMIT. */
 async function decide(path: WritePath, token: string, body: Body): Promise<unknown> {
   const decision: BareDecision = decisions[path];
   const client = await entered.connect();

@@ -90,7 +90,7 @@ interface Course {
   readonly name: string;
   readonly work: Workload;
   readonly orgs: readonly BenchOrg[];
-  /** The lowest acceptable share of the bare server's rate. */
+  /** The lowest acceptable rate, as a share of the bare server's rate. */
   readonly goal: number | null;
 }
 
@@ -200,8 +200,9 @@ async function writtenBy(owner: Pool, { leaves = 'activity' }: Workload): Promis
 const leastChanging = 0.8;
 
 /**
- * Throws if too few answered writes left an entry, because a write that changes nothing is cheap. Repeated
- * writes are tolerated: each round is cut off at some request, and a later round repeats it.
+ * Throws if too few of the answered writes added an entry to their stream, because a write that changes
+ * nothing is cheap. A few repeated writes are tolerated: each round is cut off at some request, and a later
+ * round repeats that request.
  */
 async function checkWritten(
   owner: Pool,

@@ -28,7 +28,10 @@ export interface BenchOrg {
   readonly busy: readonly BenchProject[];
 }
 
-/** A typical board of 200 stories in the middle of its life. */
+/**
+ * The number of stories in each column. Together they are a typical board of 200 stories in the middle of its
+ * life.
+ */
 const shares: readonly (readonly [ColumnStatus, number])[] = [
   ['backlog', 90],
   ['ready', 40],

@@ -33,8 +33,8 @@ const documents = `
   where s.project_id = $1 on conflict do nothing`;
 
 /**
- * Rows for every list: as many as there are stories. The number of rows that a rare filter matches is equal
- * in a small and a large organization.
+ * SQL that fills the lists of other records with as many rows as there are stories. A rare filter matches
+ * equally many rows in a small and in a large organization.
  */
 const others: readonly string[] = [
   `insert into epics (org_id, id, project_id, title, status)
@@ -83,9 +83,13 @@ const others: readonly string[] = [
    from stories s where s.project_id = $2`,
 ];
 
-/** Fills the organization's still project and its related records up to `total` of each. */
+/**
+ * Fills `still`, the organization's project without writes. Afterwards there are `total` stories and `total`
+ * related records of each kind.
+ */
 export async function fillUp(url: string, { orgId, still, actor }: BenchOrg, total: number): Promise<void> {
-  // The pool of createPool has timeouts for calls, and these statements take longer.
+  // A pool of `createPool` has timeouts for ordinary calls. The statements below take longer, so a plain
+  // client runs them.
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

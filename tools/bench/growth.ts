@@ -106,8 +106,8 @@ const repeated = ({ name, operation, params }: Read): Measured => ({
 });
 
 /**
- * Writes go to the large project itself, after all reads. They add few rows compared with those that lists
- * are measured on.
+ * Writes that are measured on the large project itself, after all reads. They add few rows compared with the
+ * rows on which lists are measured.
  */
 const writes: readonly Measured[] = works
   .filter(({ isWrite, callers }) => isWrite && callers === undefined)

@@ -48,7 +48,7 @@ export interface RungCost {
 
 export interface LadderSummary {
   readonly name: string;
-  /** The name of the server. */
+  /** The name of the compared server. */
   readonly of: string;
   readonly costs: readonly RungCost[];
   /**

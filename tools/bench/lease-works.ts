@@ -71,7 +71,7 @@ export const leaseWorks: readonly Workload[] = [
     name: 'acquire → checkpoint → release',
     operation: 'deliveryExecutions.acquire',
     isWrite: true,
-    // A lease still held from the previous round is acquired without an event.
+    // If the lease is still held from the previous round, the call creates an audit entry but no event.
     leaves: 'audit',
     goal: 0.5,
     lane: (orgs, connection) =>

@@ -49,7 +49,10 @@ async function issueKeys(main: string, databaseUrl: string): Promise<string[]> {
   return licenses.map(({ key }) => key);
 }
 
-/** Each connection has its own keys and machines, as installers do. */
+/**
+ * Returns the requests of each connection. Each connection uses its own license keys and machines, as real
+ * installers do.
+ */
 function lanesOf(keys: readonly string[], asked: Path): LoadRequest[][] {
   return Array.from({ length: connections }, (_, lane) =>
     keys

@@ -23,7 +23,10 @@ export interface LoadResult {
   /** Requests per second that were answered with 2xx, from the start to the last answer. */
   readonly rate: number;
   readonly answered: number;
-  /** Includes the requests that were cut off at the end, because the server worked on them, too. */
+  /**
+   * The number of sent requests. It includes requests that were cut off at the end, because the server worked
+   * on them, too.
+   */
   readonly sent: number;
   /** Connection errors and answers other than 2xx. */
   readonly failed: number;

@@ -1,8 +1,8 @@
 /**
  * Compares a call and a list through the gateway with three alternatives: the operation called directly, a
  * proxy that forwards it, and an SDK server that is created for each request with every tool registered.
- * Processor time is that of the called process. The first row's other side is the API's own processor time
- * for the call.
+ * Processor time is that of the called process. In the first row, the alternative's processor time is that of
+ * the API for a direct call.
  */
 import { type BenchOrg, makeOrg } from './data.ts';
 import { type LoadRequest } from './load-request.ts';

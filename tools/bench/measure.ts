@@ -27,8 +27,9 @@ export interface Sample {
 const lookMillis = 10;
 const mostLooks = 500;
 /**
- * The number of successive idle observations that end the wait. No connection is idle between two statements
- * of a transaction, but another call may be about to start.
+ * The number of successive idle observations after which the wait ends. One observation is not enough,
+ * because another call may be about to start. A connection between two statements of a transaction is never
+ * idle.
  */
 const looksInARow = 3;
 
@@ -103,7 +104,7 @@ export async function inTurns(
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, sides] of courses.entries()) {
       const turns = [...sides.entries()];
-      // The order alternates, so that no side always runs after the same other side.
+      // The order alternates between rounds, so that no side always runs after the same other side.
       if ((round + index) % 2 === 1) turns.reverse();
       for (const [place, side] of turns) samples[index]?.[place]?.push(await side(seconds));
     }
@@ -120,7 +121,8 @@ async function untilIdle(url: string, owner: Pool): Promise<ServerUse> {
   let quiet = 0;
   for (let looks = 0; looks < mostLooks; looks += 1) {
     await pause(lookMillis);
-    // This answer also proves that the server's event loop has run and could send its remaining statements.
+    // The answer with the metrics also proves that the server's event loop has run and could send its
+    // remaining statements.
     const use = await readServerUse(url);
     const { rows } = await owner.query(
       `select from pg_stat_activity where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`,

@@ -8,7 +8,7 @@ export type Memory = Record<string, string>;
 
 const placeOf = /\{\{(\w+)\}\}/g;
 
-/** Returns the placeholder of a remembered value. */
+/** Returns the placeholder for a value that an earlier answer contained. */
 export const recall = (name: string): string => `{{${name}}}`;
 
 export const recalls = (text: string): boolean => text.search(placeOf) >= 0;

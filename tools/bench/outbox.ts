@@ -24,7 +24,7 @@ const leases = 100;
 /** The duration of the leases. The minimum is the shortest lease that is allowed. */
 const leaseSeconds = { least: 5, most: 10 };
 const patienceSeconds = 60;
-/** The polling interval. The worker shares the processor time of each poll, which counts rows. */
+/** The polling interval. Each poll counts rows and thereby takes processor time from the worker. */
 const lookMillis = 100;
 
 export const outboxGoals = { ratio: 0.3, idleP99Millis: 500 };
@@ -81,7 +81,7 @@ export async function measureOutbox(
   };
 }
 
-/** Inserts rows whose job finds that its record does not exist, and succeeds. */
+/** Inserts outbox rows that name missing notifications. The job of such a row finds nothing and succeeds. */
 const ask = (owner: Pool, orgId: string, count: number) =>
   owner.query(
     `insert into outbox (org_id, id, topic, payload)

@@ -6,7 +6,7 @@ export interface ServerUse {
   readonly residentBytes: number;
 }
 
-/** The addresses of the metrics of servers that have a separate one. */
+/** The address of the metrics by the server's URL, for servers that serve metrics at a separate address. */
 export const metricsUrls = new Map<string, string>();
 
 export async function readServerUse(url: string): Promise<ServerUse> {

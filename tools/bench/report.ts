@@ -101,7 +101,9 @@ const heads = [
   'round trips',
 ];
 
-/** Renders a readable table. A `/` separates our value from theirs. */
+/**
+ * Renders a readable table. Each cell shows the product's value, a `/`, and the value of the compared server.
+ */
 export function renderTable(summaries: readonly Summary[], sides: string): string {
   const rows = summaries.map(({ name, ours, theirs, ratio, goal, met, mostP99Millis, roundTrips }) => [
     name,

@@ -4,7 +4,7 @@
  */
 import { type Pool } from '@muster/driver';
 
-/** Tables that are written occasionally, independent of the call, such as the last use of a token. */
+/** Tables that are written occasionally, not once per call. An example is the last use of a token. */
 const byTheWay = ['tokens'];
 
 /**

@@ -74,7 +74,8 @@ export async function measureScale(
     say(`${what} measured`);
   };
   /**
-   * Runs the workload on the first `count` copies at the same time, each with its share of the connections.
+   * Runs the workload on the first `count` API instances at the same time. Each instance gets an equal share
+   * of the connections.
    */
   const onCopies = (count: number, work: Workload, among: readonly BenchOrg[]): Promise<Sample[]> =>
     Promise.all(
@@ -116,8 +117,8 @@ function workOf(name: string): Workload {
 }
 
 /**
- * Acquires the leases of all backlogs, sequentially within an organization. Returns the requests that renew
- * them.
+ * Acquires a lease on each story in the backlogs, one after the other within an organization. Returns the
+ * requests that renew these leases.
  */
 async function takeLeases(orgs: readonly BenchOrg[], baseUrl: string): Promise<LoadRequest[]> {
   const renewals = orgs.map(async ({ token, busy }) => {

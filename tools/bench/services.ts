@@ -43,7 +43,7 @@ export class Services {
       durable: false,
       settings: {
         ...{ fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' },
-        // A checkpoint during one round would slow down only one side.
+        // A checkpoint during one round would slow down only one of the compared servers.
         ...{ max_wal_size: '4GB', checkpoint_timeout: '30min' },
       },
     });

@@ -22,8 +22,8 @@ export interface Workload {
   /** The stream to which each write of the workload adds an entry. `activity` if it is undefined. */
   readonly leaves?: 'activity' | 'audit';
   /**
-   * The lowest acceptable share of the bare server's rate. If it is null, the result is shown without a
-   * verdict.
+   * The lowest acceptable rate, as a share of the bare server's rate. If it is null, the result is shown
+   * without a verdict.
    */
   readonly goal: number | null;
   /** The highest acceptable 99th percentile in milliseconds. */

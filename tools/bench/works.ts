@@ -58,7 +58,8 @@ export const works: readonly Workload[] = [
     name: 'stories.list as cards, 200',
     operation: 'stories.list',
     isWrite: false,
-    // The bare server reads only the rows of the stories.
+    // This workload has no goal, because the bare server reads only the rows of the stories and none of a
+    // card's other data.
     goal: null,
     lane: (orgs, connection) => {
       const org = pick(orgs, connection);
@@ -100,8 +101,8 @@ export const works: readonly Workload[] = [
     lane: (orgs, connection) => {
       const { org, project, seat } = placeOf(orgs, connection);
       return times((index) => {
-        // Moves each story there and back, so that every call is a move. Only a story whose call was cut off
-        // may already be at its destination.
+        // Each story is moved to `in_progress` and back, so that every call is a move. Only a story whose
+        // call was cut off may already be at its destination.
         const storyId = pick(
           project.backlogIds,
           seat * storiesPerMover + (Math.floor(index / 2) % storiesPerMover),

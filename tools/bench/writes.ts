@@ -71,12 +71,14 @@ export async function measureWrites(
 ): Promise<LadderSummary[]> {
   effort.say('Starting PostgreSQL (fsync on), coordination-api, and the bare servers');
   const { postgres, api, owner, bench } = await services.installation();
-  // Each side has its own organizations, because a bare move uses ranks that the product never uses.
+  // The product and the bare server have separate organizations, because moves on the bare server use ranks
+  // that the product never uses.
   const several = { count: orgCount, projects: projectsPerOrg };
   const ours = await makeOrgs(owner, api.url, 'ours', several);
   const theirs = await makeOrgs(owner, api.url, 'theirs', several);
   await owner.query(bareTables);
-  // Sequences start far above the product's numbers, because both kinds share a table.
+  // The bare server's sequences start far above the product's numbers, because the product and some bare
+  // servers write to the same tables.
   await owner.query(`alter sequence bare.activity_seq restart 1000000000`);
   await owner.query(`alter sequence bare.audit_seq restart 1000000000`);
   await owner.query('grant usage on schema bare to muster_app');

@@ -70,7 +70,7 @@ describe('a change is of concern to', () => {
     ['README.md', ['tools-commands', 'workspace']],
     ['tools/bench/any.ts', ['tools-bench', 'tools-boundaries', 'tools-commands', 'workspace']],
     ['tools/tour/any.ts', ['tools-commands', 'tools-images', 'tools-tour', 'workspace']],
-    // Only the text of these files is read.
+    // Some specs of tools read the docs app's sources and the guides as text, without importing them.
     ['apps/docs/src/any.ts', ['docs', 'tools-boundaries', 'workspace']],
     ['docs/guides/any.md', ['docs', 'tools-generate', 'tools-guides', 'workspace']],
     ['clients/go/any.go', ['license-service', 'tools', ...ofTools, 'workspace']],
@@ -82,7 +82,7 @@ describe('a change is of concern to', () => {
       'libs/license-client/src/index.ts',
       ['license-client', 'license-service', 'tools', ...ofTools, 'workspace'],
     ],
-    // The specs of these projects start the app.
+    // The specs of these projects start coordination-api.
     [
       'apps/coordination-api/src/app.ts',
       ['cli', 'console', 'coordination-api', 'mcp-gateway', 'sign-in', 'tools', ...ofTools, 'workspace'],
@@ -165,7 +165,7 @@ function reachedFrom(folder: string): Set<string> {
   return reached;
 }
 
-/** Returns true if one of its tasks declares the file as an input. */
+/** Returns true if a task of the project declares the file as an input. */
 const isInputOf = (folder: string, file: string): boolean =>
   Object.values(nodeOf(folder).data.targets)
     .flatMap(({ inputs = [] }) => inputs)

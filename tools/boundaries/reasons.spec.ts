@@ -15,7 +15,7 @@ const sources = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: re
 /** Files that define or mention reasons without returning them. */
 const speaksOfThem =
   /^libs\/(registry\/src\/(namespaces|kernel\/(rule-)?reasons)|client|license-client|reference)|^apps\/cli\//;
-/** Reasons whose names are built from the name of a limit. */
+/** Reasons for a refusal whose names the code builds from the name of a limit. */
 const madeUp = ['token_limit', 'organization_limit', 'renewal_limit'];
 
 describe('the catalogue of errors', () => {

@@ -98,7 +98,7 @@ if (existsSync(ownMigrations)) {
   }
 }
 
-// The MCP gateway reads its views from disk.
+// The MCP gateway reads the pages of its views from disk.
 const ownViews = path.join(workspaceRoot, projectRoot, 'src/ui');
 if (existsSync(ownViews)) await cp(ownViews, path.join(making, 'ui'), { recursive: true });
 

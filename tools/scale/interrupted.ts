@@ -64,7 +64,7 @@ function itWaitsForTransactions(
             (error: unknown) => (error as { code?: string }).code,
           );
         };
-        // The rows are removed once no transaction holds them.
+        // The moved rows are removed from the old server once no transaction holds them.
         const moving = moveOrganization(nodes(), { orgId, to: east() }, { after });
         await until(async () => (await Promise.race([refused, pause(1, 'not yet')])) === 'MU421');
         await client.query('rollback');

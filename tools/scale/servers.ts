@@ -9,7 +9,7 @@ import { type AllNodes, joinNodes } from '@muster/placement';
 import { startPostgres } from '@muster/tools';
 
 export interface Servers {
-  /** The nodes with the owner's login. */
+  /** The database servers, with the login that owns the tables. */
   readonly nodes: AllNodes;
   /** The environment for services. */
   readonly environment: { readonly DATABASE_URL: string; readonly DATABASE_NODES: string };

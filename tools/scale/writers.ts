@@ -11,7 +11,7 @@ export type Written = Readonly<Record<'stories' | 'comments' | 'executions', rea
 export interface ScaleWriter {
   /** Number of writes that were accepted so far. */
   readonly count: () => number;
-  /** Rejects if a write was refused for good. */
+  /** Stops the writer. Rejects if a write was refused with an error that is not retried. */
   readonly stop: () => Promise<Written & { readonly longestGapMillis: number }>;
 }
 
