@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(async () => {
   instance.child.kill('SIGTERM');
   const { code } = await instance.ended;
-  // If root runs this, the Postgres cluster is elsewhere, behind a link.
+  // If root runs the tests, `data/postgres` is a symbolic link to a cluster in another place.
   await rm(await realpath(path.join(folder, 'data/postgres')), { recursive: true, force: true });
   await rm(folder, { recursive: true });
   expect(code).toBe(0);
@@ -152,8 +152,8 @@ describe('--help', () => {
 });
 
 /**
- * `npm run generate` writes into the tree, and a spec next to it compares the result with the tree. A job of
- * CI builds and runs the images, as root.
+ * Commands that are tested elsewhere. A spec of tools/generate compares the output of `npm run generate` with
+ * the repository. A job of CI builds and runs the images as root.
  */
 const elsewhere = ['npm run generate', 'npm run images'];
 
@@ -165,7 +165,7 @@ describe('every command', () => {
   const goesWell = async (_command: string, [attempt, says]: Attempt): Promise<void> => {
     const { code, said } = await attempt();
     expect(said).toMatch(says);
-    // The comparison includes the output, so that a failure shows it.
+    // The output is on both sides of the comparison, so that a failure shows it.
     expect([code, said]).toEqual([0, said]);
   };
   // Each tour works in an organization of its own.

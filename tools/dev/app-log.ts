@@ -39,7 +39,10 @@ export function isWarning(line: string, stream: 'stdout' | 'stderr'): boolean {
   return level === undefined ? stream === 'stderr' && line.trim() !== '' : Number(level) >= warningLevel;
 }
 
-/** A line may arrive late, so the time within the line counts if it has one. */
+/**
+ * Returns true if the line was written after warnings began to be shown. A line may arrive late, so the time
+ * in the line counts if it has one.
+ */
 function isRecent(line: string): boolean {
   const writtenAt = /"time":(\d+)/.exec(line)?.[1];
   return (writtenAt === undefined ? Date.now() : Number(writtenAt)) >= shownFrom;

@@ -8,7 +8,7 @@ let folder: string;
 let apps: typeof Apps;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-apps-'));
-  // The variable is read once, when the module is loaded.
+  // MUSTER_DATA is read only once, when the module is loaded.
   process.env['MUSTER_DATA'] = folder;
   apps = await import('./apps.ts');
   await apps.endAbandonedApps([]);

@@ -49,7 +49,7 @@ const steps: readonly Step[] = [
  */
 const askAt = 4;
 export const question = 'Should this come behind a switch, so that it can be turned off without a release?';
-/** The number of steps for which it waits for an answer before it continues without one. */
+/** The number of steps for which the agent waits for an answer before it continues without one. */
 const patience = 20;
 
 /** Waits, and returns immediately when the signal aborts. */

@@ -46,9 +46,9 @@ it('makes a board on which one of each kind waits for its owner', async () => {
     from: new Date(now - historyWeeks * week).toISOString(),
     to: new Date(now).toISOString(),
   });
-  // The period touches one week more than its length, unless it begins on a Monday.
+  // Unless the period begins on a Monday, it touches one calendar week more than its length in weeks.
   expect(weeks.filter(({ leadTime }) => leadTime.count > 0).length).toBeGreaterThanOrEqual(historyWeeks);
-  // The lease lasts 30 s and is not renewed.
+  // The leases of the demo last 30 s and are not renewed. Here they expire immediately.
   await world.rows(`update leases set expires_at = now() - interval '1 second' where holder is not null`);
   const { items: stalled } = await client.deliveryExecutions.list({ state: ['stalled'] });
   expect(stalled.map(({ story }) => story?.title)).toEqual(['Offer a passkey on the thank-you page']);

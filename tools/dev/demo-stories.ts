@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** The agent works for Chloé. */
+/** The people of the demo. `agent` is an agent that works for Chloé. */
 const DemoPerson = z.enum(['ana', 'ben', 'chloe', 'agent']);
 export type DemoPerson = z.infer<typeof DemoPerson>;
 

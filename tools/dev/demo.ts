@@ -121,7 +121,7 @@ async function makeTokens(pool: Pool): Promise<Tokens> {
   };
 }
 
-/** Returns false for tokens of another database and for revoked tokens. */
+/** Returns true if the API accepts all tokens. It refuses revoked tokens and tokens of another database. */
 async function allWork(baseUrl: string, tokens: Tokens): Promise<boolean> {
   const answers = await Promise.all(
     Object.values(tokens).map((token) =>
@@ -130,7 +130,8 @@ async function allWork(baseUrl: string, tokens: Tokens): Promise<boolean> {
         .then(
           () => true,
           (error: unknown) => {
-            // The platform's token may not call this operation. It is enough that the token is known.
+            // The platform token may not call `session.identity`. Any refusal except a 401 proves that the
+            // API knows the token.
             if (error instanceof MusterError) return error.status !== 401;
             throw error;
           },

@@ -11,7 +11,7 @@ export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM means that it runs as another account.
+    // EPERM means that the process exists and runs as another account.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   return !isUncollected(pid);

@@ -9,7 +9,8 @@ async function runProgram(databaseUrl: string): Promise<number> {
     stdio: 'inherit',
     env: { ...process.env, DATABASE_URL: databaseUrl },
   });
-  // The child receives these signals too, or from run.mjs. This process must outlive it to stop Postgres.
+  // The child may receive these signals also from the terminal or from run.mjs. This process must outlive the
+  // child, because it then stops Postgres.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;

@@ -28,7 +28,10 @@ export function codeLinesOf(file: string, text: string): number {
   return counted.size;
 }
 
-/** Finds the row of the table that counts a file, if any. */
+/**
+ * Returns the row of the table in which the lines of a file are counted. Undefined if the file is not
+ * counted.
+ */
 export function rowOf(file: string): 'apps' | 'libs' | 'tools' | undefined {
   if (file.includes('.generated.')) return undefined;
   if (/^tools\/.+\.(ts|mjs)$/.test(file)) return 'tools';

@@ -23,7 +23,8 @@ let lent: LentDatabase | undefined;
 const child = fork(path.join(repositoryRoot, 'apps/cli/src/main.ts'), process.argv.slice(2), {
   execArgv: ['--enable-source-maps'],
 });
-// The child receives these signals too, or from run.mjs. This process must outlive it to stop Postgres.
+// The child may receive these signals also from the terminal or from run.mjs. This process must outlive the
+// child, because it then stops Postgres.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
 child.on('message', (message: { ask: 'connection' | 'database' }) => {
   void answer(message.ask).then((answered) => child.connected && child.send(answered));

@@ -3,9 +3,9 @@ import { aptGet, aptKnows, canInstall, findProgram } from './apt.ts';
 /** A program that some specs need. They are skipped without it. */
 interface OptionalProgram {
   readonly name: string;
-  /** The consequence for the tests if it is missing. */
+  /** The consequence for the tests if the program is missing. */
   readonly loss: string;
-  /** The possible names on the PATH. */
+  /** The names that the program may have on the PATH. */
   readonly programs: readonly string[];
   /** The Debian packages. The first existing one is installed. */
   readonly packages: readonly [string, ...string[]];

@@ -42,7 +42,10 @@ export function readPort(variable: string, environment: NodeJS.ProcessEnv): numb
   throw new Error(`${variable} is no port: "${text}" (1 to ${lastPort})`);
 }
 
-/** Lists the ports that an app listens on. Both follow from the one that its variable sets. */
+/**
+ * Lists the two ports that an app listens on: the app's own port, and the port of its metrics. The app's
+ * variable determines both.
+ */
 export const portsOf = ({ name, port, variable }: ProgramPort): ProgramPort[] => [
   { name, port, variable },
   { name: `the metrics of ${name}`, port: metricsPortOf(port), variable },
@@ -86,7 +89,7 @@ const allVariables: Readonly<Record<string, true>> = Object.fromEntries(
 );
 
 async function whyPortIsNotFree(port: number): Promise<string | undefined> {
-  // A port that is counted from a configured one may exceed the last port.
+  // A port that is computed from a configured port may exceed the largest valid port.
   if (port > lastPort) return `the last one is ${lastPort}`;
   const server = createServer();
   return new Promise((resolve) => {

@@ -114,8 +114,8 @@ async function makeOutsideFolderOf(wanted: string): Promise<string> {
   let outside = path.join(await makeOutsideFolder(), `postgres-${digest}`);
   if (existsSync(outside)) {
     const clone = await readFile(path.join(outside, CLONE_FILE), 'utf8').catch(() => wanted);
-    // The folder belongs to this clone without its link, so a person removed the link to start afresh.
-    // Otherwise it belongs to a clone that was here and has been moved.
+    // If the outside folder names this clone, a person removed the link to start afresh. If it names another
+    // path, the folder belongs to a clone that was here and has been moved.
     if (clone === wanted) await rm(outside, { recursive: true });
     else outside = `${outside}-${randomUUID()}`;
   }

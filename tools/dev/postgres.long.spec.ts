@@ -27,7 +27,7 @@ interface Owner {
   url: string;
   postgresPid: number;
   logFile: string;
-  /** Kills it with SIGKILL. */
+  /** Kills the process that started Postgres with SIGKILL. */
   kill(): Promise<void>;
 }
 
@@ -115,7 +115,8 @@ describe('a durable cluster', () => {
       await ask(owner.url, 'insert into kept values (2)');
       await owner.kill();
 
-      // Does not wait, because the leash may be stopping the old server at this moment.
+      // This start does not wait for the end of the old server. The killed owner's leash may be stopping that
+      // server at this moment.
       const second = await startOwner({ durable: true, dataDir: folder });
       await ask(second.url, 'insert into kept values (3)');
       process.kill(second.postgresPid, 'SIGKILL');
@@ -163,7 +164,7 @@ describe('a durable cluster', () => {
 
       const outside = await readlink(folder).catch(() => undefined);
       expect(outside !== undefined).toBe(process.getuid?.() === 0);
-      // Without the link it is a fresh start at the same path.
+      // Without the link, Postgres starts with an empty cluster at the same path.
       await rm(folder, { recursive: true });
       const third = await startPostgres({ durable: true, dataDir: folder });
       await expect(ask(third.url, 'select at from kept')).rejects.toThrow(/does not exist/);

@@ -39,7 +39,7 @@ export interface Postgres extends ServiceProcess {
 const THROW_AWAY_PREFIX = 'muster-postgres-';
 const START_SECONDS = 60;
 
-/** Returns the paths within a folder of a server. */
+/** Returns the paths of the cluster, the password file and the log in a server's folder. */
 const inFolder = (folder: string) => ({
   cluster: path.join(folder, 'cluster'),
   password: path.join(folder, 'password'),
@@ -102,8 +102,8 @@ async function startIn(
         env: SERVER_ENVIRONMENT,
         stdio: ['ignore', log.fd, log.fd],
         ...account,
-        // INT stops fast: it rolls back open transactions and writes a checkpoint. QUIT stops immediately,
-        // for data that are not needed.
+        // SIGINT stops fast: Postgres rolls back open transactions and writes a checkpoint. SIGQUIT stops
+        // immediately and is for data that are not needed.
         stopSignal: durable ? 'INT' : 'QUIT',
         graceSeconds: 30,
         folderToRemove: durable ? undefined : folder,

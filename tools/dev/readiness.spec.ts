@@ -5,7 +5,10 @@ import { untilReady } from './readiness.ts';
 
 const running = { isAlive: () => true, exited: new Promise<never>(() => undefined) };
 let asked = 0;
-/** A server that is ready from its third answer on, at one address. Other addresses never are. */
+/**
+ * A server that is ready from its third answer on, but only at the path `/slow/readyz`. At any other path it
+ * is never ready.
+ */
 const server = createServer(({ url }, answer) => {
   asked += 1;
   answer.statusCode = url === '/slow/readyz' && asked >= 3 ? 200 : 503;

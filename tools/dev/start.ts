@@ -74,10 +74,11 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
-    // The receivers of the guides on this machine. Other ports may belong to databases.
+    // Allows webhooks to the receivers in the guides, which listen on port 3000 of this machine. Other ports
+    // may belong to databases.
     WEBHOOK_NETWORKS: '127.0.0.0/8:3000',
     ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
-    // The services of one start share this key.
+    // All services of one start share a new random MCP_GATEWAY_KEY.
     ...(gatewayUrl !== null && {
       ...{ MCP_GATEWAY_URL: gatewayUrl, MCP_GATEWAY_KEY: randomBytes(24).toString('hex') },
     }),
@@ -85,7 +86,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
     ...(docsUrl !== null && { DOCS_URL: docsUrl }),
     ...(signInUrl !== null && { SIGN_IN_URL: signInUrl, TRUST_PROXY: '127.0.0.1' }),
-    // Current clients connect from the bare URL, even if they have no address of their own.
+    // Lets MCP clients connect with only the URL, even if a client has no document that describes it.
     OAUTH_DYNAMIC_REGISTRATION: 'on',
     ...(signInUrl !== null && baseUrl !== null && { OAUTH_ISSUER: baseUrl }),
     // One click signs in, on this machine only.
@@ -101,7 +102,8 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   await Promise.all(
     needed.map((app) => step(app.name, async () => shutdown.add(await startApp(app, environment, say)))),
   );
-  // Starts these apps last, so that they take no processor time from the apps that others need.
+  // Starts the apps on which no other app depends. They start last, so that they take no processor time from
+  // the others.
   for (const app of apps.filter(({ isNeeded }) => !isNeeded)) {
     await startApp(app, environment, say).then(
       (kept) => shutdown.add(kept),

@@ -14,7 +14,9 @@ const deadline = Date.now() + limitMs;
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim();
 
-/** The state of main a day ago, or the first commit if the history is younger or shallow. */
+/**
+ * The newest commit from more than 24 hours ago, or the first commit if the history is younger or shallow.
+ */
 const base =
   git('rev-list', '-1', '--before=24 hours ago', 'HEAD') ||
   (git('rev-list', '--max-parents=0', 'HEAD').split('\n').at(-1) ?? 'HEAD');

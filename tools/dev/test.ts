@@ -44,7 +44,8 @@ async function runNx(): Promise<number> {
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
       `--targets=lint-all,typecheck-all,test,${runsBothTiers ? 'long,' : ''}build,format,starts-first`,
-      // The number of cores is the limit, because specs of services under load need the rest of the machine.
+      // Nx runs at most as many tasks at a time as there are cores, because specs of services under load need
+      // the rest of the machine.
       `--parallel=${availableParallelism()}`,
     ],
     {
@@ -91,7 +92,7 @@ await provideOptionalPrograms((line) => console.log(line)).catch((error: unknown
 
 // Results of an earlier run must not count for this one. Nx restores the results of cached tasks.
 await rm(nxRunFile, { force: true });
-// A process of an earlier run may still be writing.
+// A process of an earlier run may still be writing to the cache, so a failed removal is retried.
 await rm(compileCache, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 await rm(resultsFolder, { recursive: true, force: true });
 await rm(timingsFolder, { recursive: true, force: true });

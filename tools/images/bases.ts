@@ -15,7 +15,7 @@ import { type Engine, imagesFolder } from './engine.ts';
 const debianRelease = 'trixie';
 const recipes = path.join(import.meta.dirname, 'bases');
 
-/** The recipes of stand-ins by the name of the official image. */
+/** The recipes for local replacements of official images, by the pattern of the image's name. */
 const standIns: readonly (readonly [name: RegExp, recipe: string])[] = [
   [/^node:.*-slim$/, 'node'],
   [/^gcr\.io\/distroless\/cc-/, 'cc'],

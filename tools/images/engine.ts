@@ -12,7 +12,7 @@ export const imagesFolder = path.join(dataFolder, 'images');
 /** Programs, each with a Debian package of the same name. */
 const packages = [
   ...['podman', 'buildah', 'mmdebstrap', 'runc', 'catatonit'],
-  // Programs for the networks, and the firewall program that they call.
+  // Podman's programs for container networks, and the firewall program that they call.
   ...['netavark', 'aardvark-dns', 'iptables'],
 ];
 
@@ -61,8 +61,8 @@ export async function mountsBelow(folder: string): Promise<string[]> {
 }
 
 /**
- * More than any program here needs, and less than the hard limit of any machine. Without these values an
- * engine that may not raise limits would lower them.
+ * The limits of every container. They are more than any program here needs, and less than the hard limit of
+ * any machine. Without these values, an engine that may not raise limits would lower them.
  */
 const limits = '"nofile=16384:16384", "nproc=16384:16384"';
 
@@ -75,7 +75,7 @@ export async function startEngine(say: (line: string) => void): Promise<Engine> 
   const hasTimers = existsSync('/run/systemd/system');
   const place = (name: string): string => path.join(imagesFolder, name);
   await mkdir(imagesFolder, { recursive: true });
-  // Only one run uses the store at a time.
+  // Only one run at a time uses the image store in this folder.
   const claimed = claimFile(place('claim.sqlite'));
   if (claimed === undefined) throw new Error('npm run images already runs in this clone');
   await writeFile(

@@ -38,7 +38,7 @@ async function readAllTheWhile(url: string, signal: AbortSignal) {
   return statuses;
 }
 
-/** The steps in docs/guides/running-it.md. */
+/** The steps of an upgrade, as docs/guides/running-it.md describes them. */
 const upgrade = [
   ['up', 'migrate', 'migrate-licenses'],
   ['up', '--detach', '--wait'],

@@ -10,7 +10,7 @@ export default class NativeEnvironment {
   readonly moduleMocker = new ModuleMocker(globalThis);
   readonly fakeTimers = null;
   readonly fakeTimersModern: ModernFakeTimers;
-  // Node's own function, because Jest replaces it for each file.
+  // Keeps Node's own `process.exit`, because Jest replaces that function for each spec file.
   readonly #exit = process.exit.bind(process);
 
   constructor({ projectConfig }: { projectConfig: TimersSetUp['config'] }) {
@@ -31,7 +31,10 @@ export default class NativeEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /** There is no context. The functions of Jest that would load a module into one are not used. */
+  /**
+   * Returns null, because specs run without a vm context. Jest's functions that would load a module into a
+   * context are not used.
+   */
   getVmContext(): null {
     return null;
   }

@@ -34,14 +34,15 @@ interface Runtime {
 
 const circus = require('jest-circus/runner') as { default: Run };
 /**
- * Node's compile cache, without types, for the next file, the next process, and the programs that specs
- * start.
+ * The folder of Node's compile cache. The next spec file, the next process and the programs that specs start
+ * use compiled code with its types removed.
  */
 const cacheFolder = path.resolve(import.meta.dirname, '../../.nx/compile-cache');
 process.env['NODE_COMPILE_CACHE'] ??= cacheFolder;
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 
-// Nx sets it for its tasks. A program that a spec starts would color the output that the spec reads.
+// Nx sets FORCE_COLOR for its tasks. A program that a spec starts would therefore color the output that the
+// spec reads.
 delete process.env['FORCE_COLOR'];
 
 let current: Globals | undefined;

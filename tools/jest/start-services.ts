@@ -20,8 +20,8 @@ export default async function startServices(run: { rootDir: string; outputFile?:
 export async function bringUp(services: ReadonlySet<RequiredService>): Promise<void> {
   try {
     if (services.has('postgres')) {
-      // Creates the template, which the world of each spec clones. A server that an operator names keeps the
-      // template and the clones.
+      // Creates the template database, from which each spec clones its own database. An existing server that
+      // TEST_DATABASE_URL names keeps the template and the clones.
       const { provideTemplate } = await import('@muster/testing/template');
       await provideTemplate((process.env['TEST_DATABASE_URL'] ??= await startOwnPostgres()));
     }
