@@ -45,10 +45,10 @@ describe.each(files)('%s', (file) => {
       validateSchema: false,
       allErrors: true,
     });
-    // The schema still contains a keyword of older drafts, which this validator refuses.
+    // The Compose schema still contains a keyword of older JSON Schema drafts, which this validator refuses.
     ajv.removeKeyword('id');
     const sites = { API_SITE: 'a.example', DOCS_SITE: 'd.example', LICENSE_SITE: 'l.example' };
-    // This version of the schema does not know the name of the project.
+    // This version of the Compose schema does not know `name`, the name of the project.
     const { name = 'muster', ...rest } = await readCompose(file, { ...filledIn, ...sites });
     expect(name).toBe('muster');
     ajv.validate(composeSpec.composeSchema, rest);

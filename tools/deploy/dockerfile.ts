@@ -31,7 +31,10 @@ export const stages: readonly Stage[] = parsed.getInstructions().reduce<Stage[]>
     : [...found.slice(0, -1), { ...last, instructions: [...last.instructions, instruction] }];
 }, []);
 
-/** The final stages by the names of their programs. Each becomes an image. */
+/**
+ * The names of the Dockerfile's final stages, which are also the names of their programs. Each final stage
+ * becomes an image.
+ */
 export const programs: readonly string[] = stages
   .filter(({ name, base }) => (base === 'service' || base === 'program') && name !== 'service')
   .map(({ name }) => name);
@@ -69,7 +72,7 @@ export function wordsOf(instruction: Instruction | undefined): string[] {
 }
 
 export interface CopyStep {
-  /** The stage from which it copies. Undefined if it copies from the repository. */
+  /** The stage from which the instruction copies. Undefined if it copies from the repository. */
   readonly from: string | undefined;
   readonly sources: readonly string[];
   readonly to: string;

@@ -37,7 +37,7 @@ tried('the edge', () => {
   let port: number;
   let service: Service | undefined;
   let calls = 0;
-  /** Resolves when the reader of the last stream has left. */
+  /** Resolves when the client that reads the last stream has disconnected. */
   let left: Promise<unknown> | undefined;
 
   async function start(): Promise<void> {
@@ -109,7 +109,8 @@ tried('the edge', () => {
     expect((await count(method)).status).toBe(200);
     await stop();
     const waiting = Array.from({ length: 20 }, () => count(method));
-    // After this pause each of the waiting calls has been refused at least once.
+    // After half a second, the edge has failed to reach the service at least once for each of the waiting
+    // calls.
     await new Promise((resolve) => setTimeout(resolve, 500));
     await start();
     const answers = await Promise.all(waiting);

@@ -366,7 +366,7 @@ describe('the network', () => {
       const { port } = new URL(address);
       expect({ name, port, may: mayCall(pod, Number(port)) }).toEqual({ name, port, may: true });
     }
-    // Every pod may look up names.
+    // Every pod may look up host names by DNS.
     expect(mayCall(pod, 53)).toBe(true);
   });
 });

@@ -45,7 +45,7 @@ const start = async (app: string) => {
     env: { ...programEnvironment(), ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' }, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // The service started although it should have refused.
+  // If the service listens, it has started although it should have refused. It is then ended.
   createInterface(child.stdout).on('line', (line) => line.includes('listening') && child.kill());
   const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   return [child.exitCode, said.replaceAll(/(?<=(PostgreSQL|Redis) \d)[\d.]+$/gm, '…')];

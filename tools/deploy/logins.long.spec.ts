@@ -136,7 +136,7 @@ describe('with its own login', () => {
     const main = path.join(licenses.folder, licenses.entrypoint.at(-1) ?? '');
     const service = await start('license-service', 'license_service', licenseSecrets, main);
     expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject(well);
-    // The service tries nothing that its login may not do.
+    // The log has no warnings, so the service tries nothing that its login may not do.
     expect(service.tail()).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ export interface Kustomization {
 export interface Folder {
   readonly name: string;
   readonly kustomization: Kustomization;
-  /** Every other YAML file in the folder. */
+  /** The names of the YAML files in the folder, without kustomization.yaml. */
   readonly files: readonly string[];
   readonly manifests: readonly Manifest[];
 }

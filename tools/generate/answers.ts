@@ -12,7 +12,7 @@ import { shown } from './shown-answer.ts';
 
 export const answersFile = 'libs/reference/src/answers.generated.ts';
 
-/** Returns the text of that file. */
+/** Returns the text of the generated file with the answers. */
 export async function answersText(): Promise<string> {
   const postgres = await startPostgres({ durable: false });
   try {
@@ -28,8 +28,8 @@ async function answersOn(databaseUrl: string): Promise<string> {
   const world = openWorld(databaseAt(databaseUrl, 'muster-generate'), Object.fromEntries(all), reactions);
   try {
     const answers: [string, string][] = [];
-    // Operations on the whole installation come first, because later it has an organization for each
-    // operation.
+    // Operations on the whole installation are called first, because later the installation contains an
+    // organization for each called operation.
     const ordered = [...operations.values()].toSorted(
       (a, b) => Number(b.access.kind === 'platform') - Number(a.access.kind === 'platform'),
     );

@@ -13,8 +13,8 @@ const begin = '<!-- From here npm run generate writes it. -->';
 const end = '<!-- To here. -->';
 
 /**
- * Returns the advice about retries. For a code with only one reason, the remedy of that reason is more
- * precise.
+ * Returns the advice about retries after an error. If the error's code has only one reason, returns the
+ * remedy of that reason, which is more precise.
  */
 function againText(code: ErrorCode): string {
   const all = reasonsOf(code);

@@ -34,7 +34,10 @@ const kinds: readonly (readonly [name: string, facts: TokenFacts])[] = [
 
 const answerOf = (operation: Operation, facts: TokenFacts): string => tokenRefusal(operation, facts) ?? 'yes';
 
-/** The reasons that depend on the token alone or on the grounds. */
+/**
+ * Reasons for a refusal that depend only on the token, or on a ground for access, such as being the project's
+ * lead.
+ */
 const ofRights: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
   ...(['scope', 'agents_may_not', 'bound_token'] as const),
   ...Object.values(grounds).map(({ reason }) => reason),

@@ -15,13 +15,13 @@ const opaque = /(?<![\w-])(must_[a-z]+_|whsec_)?(?=[\w+/-]*\d|(?:[\w+-]*[A-Z]){4
 const week = /\b\d{4}-W\d\d\b/g;
 /** Matches the slug of an organization that an example does not name. */
 const otherSlug = /\borg-[\da-f]{12}\b/g;
-/** The shown parts of a token or a key, which differ in each call. */
+/** Parts of a token or a license key that answers show. They differ in each call. */
 const glimpses: Readonly<Record<string, RegExp>> = {
   prefix: /(?<=^must_[a-z]+_)\w+$/,
   lastFour: /^.+$/,
 };
 
-/** The time of the calls that the reference shows. */
+/** The time at which the calls in the reference seem to have been made. */
 const callTime = Date.parse('2026-03-02T09:00:00.000Z');
 const minute = 60_000;
 const day = 24 * 60 * minute;

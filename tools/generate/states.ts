@@ -31,8 +31,8 @@ interface Drawing {
 const box = 'group';
 
 /**
- * Draws a table of moves. States that all lead to one another and to the same other states form a group
- * without inner arrows.
+ * Draws a table of allowed moves between states. States that all lead to one another and to the same other
+ * states form a group. Arrows within a group are not drawn.
  */
 function drawMoves(table: Readonly<Record<string, readonly string[]>>): Drawing {
   const reach = (state: string): string => [...new Set([state, ...(table[state] ?? [])])].sort().join();
@@ -151,7 +151,7 @@ const run = drawTransitions(
   ),
 );
 
-/** States whose verdict affects the move into done. */
+/** Review states that count when a story is moved to done. */
 const weighing = Object.entries(reviewStates)
   .filter(([, { weighs }]) => weighs !== null)
   .map(([state]) => state);

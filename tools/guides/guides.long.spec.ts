@@ -152,8 +152,8 @@ async function makeTokens(): Promise<Readonly<Record<'TOKEN' | 'AGENT_TOKEN' | '
 }
 
 /**
- * Writes the page's program below the repository, so that it finds its packages like a project that installed
- * them.
+ * Writes a program of a guide's page to a file below the repository. There the program finds its packages as
+ * in a project that installed them.
  */
 async function withProgram(
   code: string,

@@ -41,8 +41,8 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
   const byWords = Map.groupBy(sources.sites, ({ words }) => words);
   const sitesOf = (strings: readonly string[]) => byWords.get(wordsOf(strings)) ?? [];
   /**
-   * Gives each function its own random seed, so that an edit elsewhere does not change which statements its
-   * calls reach.
+   * Gives each function its own random seed. An edit of one function therefore does not change which
+   * statements the calls of others reach.
    */
   const valuesFor = (seed: string): Values => {
     const dice = new Dice(crc32(seed));
@@ -58,8 +58,8 @@ export async function collectStatements(sources: Sources): Promise<Collection> {
   };
   const knownSites = new Map<string, CallSite | undefined>();
   const siteOf = (text: string): CallSite | undefined => {
-    // The text was bound before it was sent, or it is a statement without the tag, such as BEGIN. Either way
-    // one lookup is enough.
+    // An unknown text was bound before it was sent, or it is a statement without the `sql` tag, such as
+    // BEGIN. In both cases one lookup is enough.
     if (!knownSites.has(text)) {
       knownSites.set(text, undefined);
       for (const bound of boundStatements()) knownSites.set(bound.text, sitesOf(bound.nested[0] ?? [])[0]);

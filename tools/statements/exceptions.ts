@@ -85,8 +85,8 @@ export const overOrganizations: Readonly<Record<string, readonly [number, string
 };
 
 /**
- * The statements of the list above that write: their number per file. The list must become empty, because one
- * statement reaches only one server.
+ * The statements of `overOrganizations` that write: their number per file. The list must become empty,
+ * because one statement reaches only one server.
  */
 export const writingOverOrganizations: Readonly<Record<string, number>> = {
   'apps/delivery-worker/src/relay.ts': 2,

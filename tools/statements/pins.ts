@@ -37,7 +37,7 @@ const outside = 'the parameter';
 interface Level {
   readonly kind: string;
   readonly node: Node;
-  /** Names of the common table expressions that this level can see. */
+  /** Names of the common table expressions that this query level can see. */
   readonly named: ReadonlySet<string>;
 }
 
@@ -115,14 +115,14 @@ function unpinnedOf({ kind, node, named }: Level, columnOf: OrganizationColumn):
     .map(({ table, alias }) => (table === alias ? table : `${table} ${alias}`));
 }
 
-/** Answers true for the join condition FALSE: such a join reads no rows of its table. */
+/** Returns true for the join condition FALSE. Such a join reads no rows of its table. */
 const isFalse = (qual: unknown): boolean => {
   const constant = childOf(qual, 'A_Const');
   const value = childOf(constant, 'boolval');
   return value !== undefined && value['boolval'] !== true;
 };
 
-/** Yields the equations that all have to hold. */
+/** Yields the equations that AND joins in a condition, so that all of them have to hold. */
 function* equationsIn(qual: unknown): Generator<readonly [unknown, unknown]> {
   const and = childOf(qual, 'BoolExpr');
   if (and !== undefined && and['boolop'] === 'AND_EXPR')
@@ -154,7 +154,7 @@ function sideOf(node: unknown, references: readonly Reference[]): string | undef
   return references.some((reference) => reference.alias === alias) ? `${alias}.${name}` : undefined;
 }
 
-/** Groups of names that have the same value. */
+/** Groups of column names that have an equal value. */
 class Links {
   readonly #parents = new Map<string, string>();
 

@@ -37,7 +37,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** This file writes the records of any table, as the record's description says. */
+/** The functions of this file write the records of any table, as a description of the record says. */
 const ofRecords = 'libs/driver/src/record.ts';
 
 /** A random list of columns can name one column twice. No real caller does that. */
@@ -86,7 +86,7 @@ describe('the statements of the product', () => {
           .filter(({ column, kind }) => kind !== 'null' || neverNull[file]?.[0].includes(column) !== true)
           .map(({ says }) => `${place}: ${says}`),
       );
-      // If several sites have an identical template, it is enough that one of them matches.
+      // If identical templates occur in several places of the source, it is enough that one of them matches.
       if (differing.every((one) => one.length > 0)) for (const one of differing.flat()) wrong.add(one);
     }
     expect([...wrong]).toEqual([]);
@@ -94,7 +94,10 @@ describe('the statements of the product', () => {
 });
 
 describe('the organization', () => {
-  /** Each place in the source whose statement is not limited to one organization, with a message about it. */
+  /**
+   * The statements that are not limited to one organization, by their place in the source, each with a
+   * message.
+   */
   let over: ReadonlyMap<string, { readonly file: string; readonly says: string; readonly writes: boolean }>;
   beforeAll(async () => {
     const { rows } = await client.query<{ name: string }>(
@@ -113,7 +116,10 @@ describe('the organization', () => {
     over = found;
   });
 
-  /** Lists what was found more often than the list allows, and what is listed without having been found. */
+  /**
+   * Lists all findings of a file that has more findings than the list allows, and listed files without
+   * findings.
+   */
   const differencesFrom = (
     listed: ReadonlyMap<string, number>,
     found: readonly { readonly file: string; readonly says: string }[],

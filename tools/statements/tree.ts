@@ -1,5 +1,5 @@
 /**
- * Visits each node of the tree that PostgreSQL's parser returns. `visit` answers true if the children of the
+ * Visits each node of the tree that PostgreSQL's parser returns. `visit` returns true if the children of the
  * node are to be visited too.
  */
 export function walk(node: unknown, visit: (node: object) => boolean): void {

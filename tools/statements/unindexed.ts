@@ -40,7 +40,8 @@ export async function comparedWithCoalesce(text: string): Promise<string[]> {
 }
 
 /**
- * Answers true if the expression itself has a column. A subquery in it runs first and then counts as a value.
+ * Returns true if the expression itself has a column. A subquery in the expression runs first and then counts
+ * as a value.
  */
 function hasColumn(expression: unknown): boolean {
   let has = false;

@@ -23,7 +23,9 @@ const { TypeFlags } = ts;
 export const madeUpMark = '/* made up */';
 const madeUp = sql.part`/* made up */ null`;
 
-/** Acts like a sign-in database with a second server, which is this one. */
+/**
+ * Makes a fake of the sign-in database with several servers. Every server of the fake is the given database.
+ */
 const signInDb = (db: Db): SignInDb =>
   Object.assign(Object.create(db) as Db, {
     hasNodes: true,

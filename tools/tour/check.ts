@@ -1,4 +1,4 @@
-/** A statement that must hold, and the problems found with it. */
+/** A rule that must hold, and the problems that were found when the rule was checked. */
 export class Check {
   readonly name: string;
   /** The numbers of records that were checked. */
@@ -31,7 +31,7 @@ export class Check {
 const shorten = (text: string | undefined): string =>
   text === undefined ? 'nothing' : text.length > 120 ? `${text.slice(0, 117)}…` : text;
 
-/** Creates a check. `look` adds its problems and returns its detail. */
+/** Creates a check. `look` adds the problems to the check and returns its detail text. */
 export function check(name: string, look: (check: Check) => string): Check {
   const made = new Check(name);
   made.detail = look(made);

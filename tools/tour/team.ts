@@ -39,7 +39,7 @@ export async function foundTeam(instance: Instance, journal: Journal, orgSlug: s
       // The agents of Chloé and Dmitri.
       ...{ scout: await join('chloe', 'Scout'), sorter: await join('dmitri', 'Sorter') },
     };
-    /** A viewer reads and comments. All others may work on stories. */
+    /** Gwen is a viewer, who reads and comments. All others may work on stories. */
     const gwen = await join('gwen');
     return { orgSlug, ...people, gwen, writers: Object.values(people) };
   });

@@ -24,7 +24,7 @@ export interface Tour {
   readonly board: BoardFile;
   readonly team: TourTeam;
   readonly projectId: string;
-  /** IDs by the file's localId. */
+  /** The ID of each story, by its localId in the board file. */
   readonly storyIds: ReadonlyMap<string, string>;
   readonly stories: Map<string, StoryTruth>;
   /** All versions of each spec by the ID of its story, oldest first. */
@@ -32,7 +32,7 @@ export interface Tour {
   readonly comments: Map<string, CommentTruth>;
 }
 
-/** A part of the morning. `run` returns a line with its result. */
+/** A step of the tour's morning. `run` returns a line with the step's result. */
 export interface TourStep {
   readonly name: string;
   readonly run: (tour: Tour) => Promise<string>;

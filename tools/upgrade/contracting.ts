@@ -195,7 +195,7 @@ const kindsOf = ({ constraints = [] }: ColumnDef) =>
   constraints.flatMap((node) => ('Constraint' in node ? [node.Constraint.contype] : []));
 
 /**
- * Answers true for a stored generated column. Postgres computes it for every existing row while the table is
+ * Returns true for a stored generated column. Postgres computes it for every existing row while the table is
  * locked against reads.
  */
 const isStored = (column: ColumnDef): boolean => kindsOf(column).includes('CONSTR_GENERATED');
@@ -212,7 +212,7 @@ function isDemanded(column: ColumnDef): boolean {
 }
 
 /**
- * Answers true if the table or every column is new. Code that does not know a new column leaves it empty,
+ * Returns true if the table or every column is new. Code that does not know a new column leaves it empty,
  * which violates no constraint.
  */
 const onlyOfNew = (table: string, columns: readonly string[], { tables, columns: made }: Made): boolean =>
@@ -249,7 +249,7 @@ function droppedBy(
   made: Made,
 ): string[] {
   const kind = removeType?.replace('OBJECT_', '').toLowerCase() ?? 'something';
-  // The previous release runs without the index, only slower.
+  // Without the dropped index the previous release still runs, only slower.
   if (kind === 'index') return [];
   const isInTable = kind === 'policy' || kind === 'trigger';
   return objects

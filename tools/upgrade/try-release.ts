@@ -20,7 +20,7 @@ const schemas = [
 ];
 
 export interface ReleaseTrial {
-  /** The number of tests that passed. One test calls every operation. */
+  /** The number of passed tests. One of the tests calls every operation. */
   readonly passed: number;
   readonly failed: number;
   /** The names of the operations that the release cannot perform on the current schema. */

@@ -18,8 +18,8 @@ it(
   async () => {
     const tag = await lastRelease(repositoryRoot);
     if (tag === undefined) {
-      // Several tags without release notes are an error, because the notes decide which release is tried. A
-      // copy without history has no tags.
+      // The release notes decide which release is tried, so several tags without release notes are an error.
+      // A copy without history has no tags.
       const tags = (await git(repositoryRoot, 'tag', '--list', 'v*').catch(() => ''))
         .split('\n')
         .filter(Boolean);

@@ -17,7 +17,7 @@ interface GrafanaPanel {
 
 const text = await readFile(path.join(import.meta.dirname, 'dashboard.json'), 'utf8');
 
-/** Rows and panels, in the order of the page. */
+/** The rows and panels of the dashboard, from top to bottom. */
 export const dashboard = (JSON.parse(text) as { panels: readonly GrafanaPanel[] }).panels;
 
 export const panels = dashboard.flatMap(({ title, targets }) =>

@@ -75,7 +75,8 @@ export async function startInstallation(options: MonitoredOptions): Promise<Moni
         ...{ BASE_URL: 'https://muster.example', MAIL_FOLDER: mailFolder },
       }),
     ] as const;
-    // Waits for all, so that the started services are stopped if another one fails.
+    // Waits until every start has succeeded or failed, so that all started services are stopped if one start
+    // fails.
     await Promise.allSettled(starting);
     const [api, worker, licenses, signIn] = await Promise.all(starting);
     const gateway = await start('mcp-gateway', { COORDINATION_API_URL: api.url }, gatewayPort);

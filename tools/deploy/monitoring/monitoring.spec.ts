@@ -73,7 +73,7 @@ function strayValues({ label, operator, value }: Matcher, seen: readonly string[
 function strayIn({ metric, matchers, groupedBy }: Selector, exported: readonly Series[]): string[] {
   const series = exported.filter((one) => one.metric === metric);
   if (series.length === 0) return [metric];
-  // Apps that this test did not start export this metric as well.
+  // Every app exports `process_start_time_seconds`, including the apps that this test did not start.
   const ofEveryApp = metric === 'process_start_time_seconds' ? appNames : [];
   const has = (label: string): boolean => series.some(({ labels }) => label in labels);
   const labels = [...matchers.map(({ label }) => label), ...groupedBy];

@@ -23,7 +23,7 @@ export async function promtool(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Creates a folder with the rules and the configuration, as in the container. */
+/** Creates a folder with the configuration and the alert rules of Prometheus, as the container has them. */
 export async function configurationFolder(
   change: (configuration: Record<string, unknown>) => object = (same) => same,
 ): Promise<string> {
@@ -41,7 +41,7 @@ export interface Rule {
 }
 
 export interface Prometheus {
-  /** Returns the state of each target by its address. */
+  /** Returns the state of each scrape target by its address. */
   targets(): Promise<Record<string, string>>;
   rules(): Promise<readonly Rule[]>;
   /** Returns the values of the series that match a query. */
@@ -70,7 +70,7 @@ export async function startPrometheus(
       `--config.file=${folder}/prometheus.yml`,
       `--storage.tsdb.path=${folder}/data`,
       `--web.listen-address=127.0.0.1:${port}`,
-      // Version 3 does this by default.
+      // Prometheus 3 expands external labels without this option.
       ...(isOld ? ['--enable-feature=expand-external-labels'] : []),
     ],
     { env: { ...process.env, ...environment }, stdio: 'ignore' },

@@ -145,8 +145,8 @@ describe('with a collector', () => {
   });
 
   it('shows a job that answers many in the trace of the first, with links to the others', async () => {
-    // One statement inserts the rows, so the relay claims them together. The worker waits for their row locks
-    // and then finds all of them.
+    // One statement inserts three rows, so the relay claims them together. The worker waits for their row
+    // locks and then finds all three.
     const parents = ['a', 'b', 'c'].map((letter) => `00-${letter.repeat(32)}-${letter.repeat(16)}-01`);
     await rows(
       `insert into outbox (org_id, id, topic, payload, trace_parent)

@@ -15,7 +15,7 @@ import app from './generator.ts';
 const minutes = 60_000;
 let workspace: TrialWorkspace;
 
-/** The files in which an app must be listed, or that the specs compare with it. */
+/** Files that list every app, or that the specs compare with an app. */
 const whole = [
   ...['CODEOWNERS', 'Dockerfile', '.dockerignore', '.env.example', '.node-version', 'docker-compose.yml'],
   ...['.github', 'apps', 'libs', 'docs/guides', 'tools/deploy'],

@@ -61,7 +61,7 @@ const jest = (lib: string, ...args: string[]): Promise<NxResult> =>
 
 const places = [
   ['epics.rename', 'write', 'libs/board', 'libs/board/src/operations/epics/rename'],
-  // The verb is a reserved word of JavaScript, and the library does not know boards.
+  // `export` is a reserved word of JavaScript. The library of this operation does not depend on libs/board.
   ['policy.export', 'read', 'libs/organizations', 'libs/organizations/src/operations/policy/export'],
   // The namespace is nested in another one.
   ['prompts.org.rename', 'write', 'libs/board', 'libs/board/src/operations/prompts/org/rename'],
@@ -109,7 +109,7 @@ describe('generated operations', () => {
   it(
     'compile, and are formatted',
     async () => {
-      // The compiler also checks all files that these import.
+      // The compiler also checks all files that the new specs and the handlers import.
       const handlers = places.map(([name, , lib]) =>
         path.join(lib, 'src/operations', name.split('.')[0] ?? '', 'handlers.ts'),
       );
@@ -138,7 +138,8 @@ describe('generated operations', () => {
   it(
     'keep the laws of every contract',
     async () => {
-      // The test leaves out the pinned surface, because the next `npm run generate` changes it.
+      // The test skips the check of the pinned contract, because the next `npm run generate` updates the
+      // pinned file.
       const butTheSurface = ['-t', '^(?!.*is the pinned one)'];
       const { exitCode, stderr } = await jest('libs/registry', 'registry.spec', ...butTheSurface);
       expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: .* [1-9]\d+ passed/)]);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { repositoryRoot } from '@muster/tools';
 
 const file = path.join(repositoryRoot, 'docs/mcp-clients-tried.md');
-/** The heading above each table. */
+/** The heading above each table of the page. */
 const heads = { token: '## By a token', 'sign-in': '## By signing in' } as const;
 
 /** Returns the page with a new table under this heading. The other table stays unchanged. */

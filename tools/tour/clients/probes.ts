@@ -8,7 +8,7 @@ import { type packages } from './packages.ts';
 export interface Probe {
   readonly name: string;
   readonly package: keyof typeof packages;
-  /** A program for Node. */
+  /** The source of the probe, which Node runs. */
   readonly program: string;
 }
 

@@ -70,7 +70,7 @@ const answersIn = (text: string): number =>
 /** Returns the next tool call. Undefined if both calls were answered, or if there are no tools. */
 function nextCall(body: Json, text: string): Call | undefined {
   const tools = toolsIn(body);
-  // A client's own classification of a prompt comes without tools.
+  // When a client asks the model to classify a prompt, it offers no tools.
   if (tools.length === 0 || answersIn(text) >= mostAnswers) return undefined;
   const done = Number(text.includes('serverTime')) + Number(text.includes('not_found'));
   const next = wanted[done];
@@ -80,7 +80,7 @@ function nextCall(body: Json, text: string): Call | undefined {
     const { name, namespace, schema } = tool;
     return { name, ...(namespace !== undefined && { namespace }), args: filled(schema, next.args) };
   }
-  // Claude Code tells only the tools' names, and finds a tool by this search.
+  // Claude Code sends its model only the names of tools. The model calls ToolSearch to get a tool's schema.
   const search = tools.find(({ name }) => name === 'ToolSearch');
   const names = wanted.map(({ end }) => `mcp__muster__${end}`).join(',');
   return search && !text.includes('tool_reference')

@@ -62,7 +62,7 @@ interface Day extends Awaited<ReturnType<typeof arrange>> {
   readonly mine: McpLine;
   readonly theirs: McpLine;
   readonly tally: Tally;
-  /** The tally when the work was submitted. */
+  /** The numbers of calls and bytes at the time when the work was submitted. */
   readonly counted: { calls: number; bytes: number };
   readonly heard: Check;
   readonly told: Check;

@@ -13,7 +13,7 @@ export interface SigningClient {
   readonly program: readonly string[];
   readonly files: (place: SigningPlace) => Readonly<Record<string, string>>;
   readonly env: (place: SigningPlace) => Readonly<Record<string, string>>;
-  /** A command before the login, if a configuration file is not sufficient. */
+  /** A command that runs before the login. Undefined if the configuration files are sufficient. */
   readonly setUp?: (place: SigningPlace) => readonly string[];
   readonly login: (place: SigningPlace) => readonly string[];
   /**

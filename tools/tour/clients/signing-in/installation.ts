@@ -20,7 +20,7 @@ export interface SigningIn {
   readonly baseUrl: string;
   /** A client with the owner's token. */
   readonly owner: Client;
-  /** Sets if the metadata says that the address of a document can be a client ID. */
+  /** Sets whether the server's metadata says that a document's address can be a client ID. */
   takesDocuments(does: boolean): void;
   stop(): Promise<void>;
 }

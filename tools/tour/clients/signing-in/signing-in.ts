@@ -20,8 +20,8 @@ export interface SignedInClient {
   readonly name: string;
   readonly version: string;
   /**
-   * The client's way of registering at the server: `document`, `registration`, or the first and then the
-   * second.
+   * The client's way of registering at the server: `document`, `registration`, or `document` first and then
+   * `registration`.
    */
   readonly registers: string;
   /** The redirect address without its port. */
@@ -67,7 +67,8 @@ async function makeHome(client: SigningClient, place: SigningPlace): Promise<Hom
   return {
     folder,
     run: async (args, until) => {
-      // Some clients log in only at a terminal.
+      // Runs the client in a pseudo-terminal if `until` is given, because some clients log in only at a
+      // terminal.
       const words = [...command, ...args].map(quoted).join(' ');
       const line = until === undefined ? words : `stty cols 4000; ${words}`;
       const child = spawn(

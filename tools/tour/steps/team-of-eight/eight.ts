@@ -30,7 +30,7 @@ export interface Eight {
   readonly checks: Check[];
 }
 
-/** A part of the afternoon. `run` returns a line with its result. */
+/** A step of the tour's afternoon. `run` returns a line with the step's result. */
 export interface EightStep {
   readonly name: string;
   readonly run: (eight: Eight) => Promise<string>;
