@@ -330,7 +330,7 @@ export function storyJourneys(house: House): void {
     await robo.deliveryExecutions.checkpoint({ ...held, summary: 'The form is there' });
     const page = await open(people.ana.me.token, `/s/${storyId}`);
     const newest = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').first();
-    await newest.getByText('checkpointed').waitFor();
+    await newest.getByText('checkpoint saved').waitFor();
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
     await newest.getByText('stop requested').waitFor();
   });

@@ -110,6 +110,20 @@ export const editTexts = {
   } satisfies Record<Obstacle, string>,
 };
 
+const executionEvents: Readonly<Record<string, string>> = {
+  acquired: 'work started',
+  taken_over: 'work taken over',
+  superseded: 'work taken over',
+  checkpointed: 'checkpoint saved',
+  updated: 'progress updated',
+  expired: 'lease expired',
+  offered: 'work offered',
+  released: 'work released',
+  submitted: 'work submitted',
+  completed: 'work completed',
+  forge: 'pull request updated',
+};
+
 /** Texts for reading a story. */
 export const storyTexts = {
   toBoard: 'Back to the board',
@@ -182,10 +196,6 @@ export const storyTexts = {
     reviewing: 'reviewing',
     merging: 'merging',
   },
-  /** Formats the kind of an execution event as words, such as "checkpointed" for execution.checkpointed. */
-  executionEvent: (kind: string) =>
-    (kind.split('.').at(-1) ?? kind)
-      .replaceAll(/([A-Z])/g, ' $1')
-      .replaceAll('_', ' ')
-      .toLowerCase(),
+  /** Returns the text of an event in the timeline. An unknown kind, for example of a newer server, is shown by its name. */
+  executionEvent: (kind: string): string => executionEvents[kind] ?? kind.replaceAll('_', ' '),
 };

@@ -115,10 +115,11 @@ export default defineConfig({
     search: { provider: 'local', options: { _render: renderPlain, miniSearch: { searchOptions } } },
     notFound: {
       code: '404',
-      title: 'There is no such page',
-      quote: 'It may have moved. The search in the header knows every guide, operation, reason and record.',
-      linkText: 'To the first page',
-      linkLabel: 'To the first page',
+      title: 'Page not found',
+      quote:
+        'It may have moved. Use the search in the header to find guides, operations, reasons and records.',
+      linkText: 'Go to the home page',
+      linkLabel: 'Go to the home page',
     },
   },
   // The outline of a guide includes subsections, so that readers find each alert and each client.

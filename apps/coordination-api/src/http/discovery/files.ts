@@ -19,7 +19,7 @@ export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePa
     '## Reference',
     reference.map(link).join('\n'),
     '## Optional',
-    `- [OpenAPI](${baseUrl}/openapi.json): the same for generators\n- [All in one](${baseUrl}/llms-full.txt): every page of the reference`,
+    `- [OpenAPI](${baseUrl}/openapi.json): the reference for code generators\n- [All in one](${baseUrl}/llms-full.txt): every page of the reference`,
     '',
   ].join('\n\n');
 }

@@ -12,9 +12,9 @@ export function homePage(addresses: Addresses, reference: readonly ReferencePage
       : []),
     ...(docsUrl === null ? [] : [`[Guides](${docsUrl}): the first ten minutes, concepts, how to run it`]),
     `[Reference](/reference): all ${operations.size} operations with parameters, results and refusals`,
-    '[OpenAPI 3.1](/openapi.json): the same for generators',
-    '[llms.txt](/llms.txt) and [llms-full.txt](/llms-full.txt): the same for models',
-    '[agents.json](/.well-known/agents.json): where everything is, for programs',
+    '[OpenAPI 3.1](/openapi.json): the reference for code generators',
+    '[llms.txt](/llms.txt) and [llms-full.txt](/llms-full.txt): the reference for language models',
+    '[agents.json](/.well-known/agents.json): the addresses of all services, for programs',
     ...(mcpUrl === null
       ? []
       : [

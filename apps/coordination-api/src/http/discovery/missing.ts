@@ -13,15 +13,15 @@ const isNavigation = (request: FastifyRequest): boolean =>
 export function missingPageOf(addresses: Addresses): ErrorPage {
   const { docsUrl, hasConsole } = addresses;
   const ways = [
-    '[What is here](/)',
+    '[Home page](/)',
     ...(hasConsole ? ['[Console](/console/): the board, stories and agents at work'] : []),
     '[Reference](/reference): every operation of the API',
     ...(docsUrl === null ? [] : [`[Guides](${docsUrl}): first steps, concepts, how to run it`]),
   ];
   const page = htmlPage({
-    title: 'There is no such page',
+    title: 'Page not found',
     summary: 'There is no page at this address.',
-    markdown: `# There is no such page\n\nThe address may be mistyped, or the page was moved. From here:\n\n${ways.map((way) => `- ${way}`).join('\n')}\n`,
+    markdown: `# Page not found\n\nThe address may be mistyped, or the page has moved. Try one of these:\n\n${ways.map((way) => `- ${way}`).join('\n')}\n`,
   });
   return (request, { details }) =>
     details.reason === 'no_such_path' && isNavigation(request) ? page : undefined;
