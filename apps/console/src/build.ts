@@ -47,7 +47,8 @@ export async function makeSite(
     metafile: true,
     logLevel: 'warning',
   });
-  // Dynamically imported files are entries, too, so the source identifies the wanted one.
+  // Files that are imported dynamically are entry points too, so an output is found by the name of its source
+  // file.
   const entry = (source: string): string => {
     const [found] =
       Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(source) === true) ??

@@ -29,8 +29,8 @@ export function accessJourneys(house: House): void {
   }
 
   /**
-   * Measures overflow. No page may scroll sideways, except for the columns of a board. The frame of the pages
-   * is as high as the window; content scrolls inside it.
+   * Returns by how many pixels the page overflows its window sideways and, for pages in the frame, downwards.
+   * Content must scroll inside the frame.
    */
   const overhang = (page: Page): Promise<unknown> =>
     page.evaluate(`{
@@ -38,7 +38,10 @@ export function accessJourneys(house: House): void {
       scrollWidth - clientWidth + (document.querySelector('.shell') === null ? 0 : scrollHeight - clientHeight);
     }`);
 
-  /** Returns the focused element if it looks the same with and without keyboard focus. */
+  /**
+   * Presses Tab, and returns the element that gets the focus if it looks the same with and without keyboard
+   * focus.
+   */
   async function unseenFocus(page: Page): Promise<unknown> {
     await page.keyboard.press('Tab');
     return page.evaluate(`{

@@ -204,7 +204,7 @@ export function boardJourneys(house: House): void {
     await page.getByRole('button', { name: 'Move anyway' }).click();
     await shows(page, 'Done', ['Alpha']);
     await until(async () => (await ben.stories.get({ storyId: 'WEB-1' })).story.status === 'done');
-    // Concurrent changes of other fields do not block a change.
+    // A concurrent change of another field does not prevent the move.
     await ben.stories.update({ storyId: 'WEB-2', priority: 'urgent' });
     await drag(page, 'Beta', 'Ready');
     await shows(page, 'Ready', ['Delta', 'Beta']);
@@ -233,7 +233,7 @@ export function boardJourneys(house: House): void {
       },
       { times: 1 },
     );
-    // Assignments and reviewers are no fields of the story, so changing them creates no new version of the
+    // Assignments and reviewers are not fields of the story, so changing them creates no new version of the
     // story.
     const ben = house.client(people.ben.me.token);
     const [alpha, memberId] = [{ storyId: 'WEB-1' }, people.ben.me.memberId];
@@ -245,7 +245,7 @@ export function boardJourneys(house: House): void {
     const late = page.waitForResponse('**/api/stories/list');
     letGo();
     await (await late).finished();
-    // A later change is visible, so the earlier response has been applied, too.
+    // This later change is visible on the page, so the page has also applied the earlier response.
     await ben.stories.update({ storyId: 'WEB-2', title: 'Later' });
     await shows(page, 'Backlog', ['Alpha', 'Later', 'Gamma']);
     expect(await reviewed.count()).toBe(1);
@@ -310,8 +310,8 @@ export function boardJourneys(house: House): void {
       const ben = house.client(people.ben.me.token);
       await ben.stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
       await all((page) => shows(page, 'In progress', ['Beta']));
-      // Slow windows may pass the stream on, which opens a second or third one. Four streams would mean that
-      // every window has its own.
+      // A slow window may lose its stream to another window, so more than one stream may be opened. With four
+      // streams, the windows would not be sharing.
       expect(streams).toBeLessThan(4);
       await first.goto('about:blank');
       pages.shift();
@@ -360,7 +360,8 @@ export function boardJourneys(house: House): void {
     await bar.getByRole('combobox', { name: 'Move to…' }).selectOption({ label: 'Ready' });
     await shows(page, 'Ready', ['Delta', 'Alpha', 'Gamma']);
     await bar.waitFor({ state: 'detached' });
-    // A story with a concurrent change stays selected and shows both values.
+    // Someone else changes the same field of a selected story at the same time. The story stays selected, and
+    // the message shows both values.
     const ben = house.client(people.ben.me.token);
     await card(page, 'Delta').focus();
     await page.keyboard.press('x');

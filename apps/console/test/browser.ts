@@ -33,7 +33,10 @@ export async function launch(flags: readonly string[] = []): Promise<Browser | u
  * when a container starts.
  */
 const networkChanged = 'net::ERR_NETWORK_CHANGED';
-/** An aborted navigation ends at an error page of the browser, which may also interrupt the next attempt. */
+/**
+ * Matches the errors of an interrupted navigation. Such a navigation ends at an error page of the browser,
+ * which may interrupt the next attempt too.
+ */
 const isCut = new RegExp(`${networkChanged}|chrome-error:`);
 
 /** Opens a page and waits for all of its files. */
@@ -86,7 +89,8 @@ export function faultsOf(page: Page): Faults {
   const hearError = (error: Error): void => void found.push(String(error));
   const hearLine = (message: ConsoleMessage): void => {
     const [text, { url }] = [message.text(), message.location()];
-    // Pages report refused API calls themselves; files of the console must always exist.
+    // Failed API requests are no faults, because the pages report them themselves. A missing file of the
+    // console is a fault.
     const isRefusal = text.startsWith('Failed to load resource') && !url.includes('/console/assets/');
     if (message.type() === 'error' && !isRefusal && !text.includes(networkChanged))
       found.push(`${text} ${url}`);

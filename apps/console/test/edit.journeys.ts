@@ -64,7 +64,7 @@ export function editJourneys(house: House): void {
       ...{ priority: 'high', estimate: 2.5, labels: ['bug'] },
     });
     expect(await page.getByRole('alert').count()).toBe(0);
-    // A page has one name, whatever the direction of its texts.
+    // The page has exactly one main heading, also if its text is written from right to left.
     expect(await other.locator('h1').allTextContents()).toEqual(['Guests pay']);
   });
 
@@ -129,7 +129,7 @@ export function editJourneys(house: House): void {
     await met.getByRole('button', { name: 'Save mine' }).click();
     await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
     await becomes({ title: 'Mine', estimate: 5 });
-    // Next, a conflict in which the reader drops their own change.
+    // Creates a second conflict, in which the reader drops their own change.
     const [read] = await Promise.all([
       // Waits for the response with the new priority, because responses to earlier requests may still arrive.
       page.waitForResponse(

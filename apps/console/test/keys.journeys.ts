@@ -73,7 +73,7 @@ export function keysJourneys(house: House): void {
     await page.getByRole('region', { name: 'In review', exact: true }).getByText('Alpha').waitFor();
     await focused(page, 'Alpha').waitFor();
     await until(async () => (await story()).status === 'in_review');
-    // The card leaves the board, and the next card of the column gets the focus.
+    // After the card has left the board, the next card of the column gets the focus.
     await press(page, 'h');
     await focused(page, 'Gamma').waitFor();
     await press(page, 'h');
@@ -117,7 +117,7 @@ export function keysJourneys(house: House): void {
     await chosen.getByText('1 selected').waitFor();
     await page.getByRole('region', { name: 'Done', exact: true }).getByText('Beta').waitFor();
     expect([(await story()).status, (await story('WEB-2')).status]).toEqual(['backlog', 'done']);
-    // The card leaves the board, and the focus moves to one that stays.
+    // After the card has left the board, the focus moves to a card that is still there.
     await focused(page, 'Alpha').waitFor();
     await stories.create({ projectId: 'WEB', title: 'Delta', columnId: (await story()).columnId ?? '' });
     await page.getByRole('link', { name: 'Delta' }).waitFor();
@@ -243,7 +243,8 @@ export function keysJourneys(house: House): void {
     await menu(page).waitFor();
     await press(page, 'Escape');
     await focused(page, 'Alpha').waitFor();
-    // The menu opens before the scroll event of the column.
+    // The keys open the menu before the browser sends the scroll event of the column. That event must not
+    // close the menu.
     const scrolled = `new Promise((resolve) => {
       document.addEventListener('scroll', () => requestAnimationFrame(() => requestAnimationFrame(() => resolve(''))), { capture: true, once: true });
       ${pressing('End', 'p')}

@@ -80,7 +80,7 @@ journey('begins at the top with what a filter finds, wherever the column was', a
   await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
   await page.getByRole('searchbox', { name: 'Filter stories' }).fill('some 77 number');
   await page.getByText(/^\d+ of 10,000$/).waitFor();
-  // The first matching card.
+  // Story 177 is the first match in the column.
   await page.getByRole('link', { name: 'number 177', exact: false }).first().waitFor();
   expect(await page.evaluate(`document.querySelector('.column-scroll').scrollTop`)).toBe(0);
   await page.getByRole('searchbox', { name: 'Filter stories' }).fill('');

@@ -155,7 +155,7 @@ export function pagesJourneys(house: House): void {
     expect((await house.client(people.ana.me.token).notifications.unreadCount()).unread).toBe(0);
     await page.getByRole('link', { name: 'Inbox' }).click();
     await page.getByRole('region', { name: 'Done' }).waitFor();
-    // The title says who did what to which story; the line below repeats none of it.
+    // The title of a notification names the actor, so the line below the title does not repeat the name.
     expect(await page.locator('.row-fact', { hasText: 'Ben' }).count()).toBe(0);
   });
 
@@ -217,7 +217,7 @@ export function pagesJourneys(house: House): void {
     for (const storyId of ['WEB-1', 'WEB-2'])
       for (const status of ['in_progress', 'done'] as const)
         await chloe.stories.updateStatus({ storyId, status });
-    // A chart needs data of two weeks.
+    // A chart needs data from at least two weeks, so this moves one story's events to the previous week.
     const { story } = await chloe.stories.get({ storyId: 'WEB-1' });
     await house.world.rows(`update activity set at = at - interval '8 days' where story_id = $1`, story.id);
     const page = await open(people.ana.me.token, '/p/WEB/health');

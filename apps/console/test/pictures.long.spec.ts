@@ -60,7 +60,8 @@ async function openAlike(view: keyof typeof views, more = ''): Promise<Window> {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, body: `${await answer.text()}${alike}${more}` });
   });
-  // Sets both clocks so that events of a moment ago appear as two hours old in every run.
+  // Sets the clock of the browser and that of the session 100 minutes ahead, so that new events appear as two
+  // hours old in every run.
   const time = new Date(Date.now() + 100 * 60_000);
   await page.clock.setFixedTime(time);
   await page.route('**/api/session/identity', async (route) => {

@@ -77,7 +77,7 @@ export function settingsJourneys(house: House): void {
     await box('E-mail').check();
     await replies.getByText('Saved').waitFor();
     expect(await of('comment_reply')).toEqual({ inbox: true, email: true, push: false });
-    // Repeated choices end with the last one.
+    // If a box is clicked several times in a row, the last choice is the one that is stored.
     let saves = 0;
     page.on('response', (answer) => {
       if (answer.ok() && answer.url().endsWith('/api/notifications/setPreference')) saves += 1;
@@ -352,7 +352,7 @@ export function settingsJourneys(house: House): void {
     await mine.getByRole('button', { name: 'Create team' }).waitFor();
     await house.go(mine, '/settings/general');
     expect(await mine.getByLabel('Name', { exact: true }).inputValue()).toBe('Acme Works');
-    // An outdated page saves nothing over values that it does not show.
+    // An outdated page never overwrites values that it does not show.
     await intercept(mine, '**/api/session/identity', (route) => route.abort());
     await house.client(people.ben.me.token).orgs.update({ name: 'Acme and Sons' });
     await mine.getByLabel('Name', { exact: true }).fill('Acme Ltd');

@@ -66,7 +66,7 @@ export function statesJourneys(house: House): void {
       ['/p/WEB', '/api/stories/list', 'Alpha'],
       ['/activity', '/api/activity/list', 'created'],
     ] as const) {
-      // The first request of the page is never answered, and the next one is.
+      // The first matching request of each page never gets a response; the second one does.
       await intercept(page, `**${operation}`, never, { times: 1 });
       await house.go(page, address);
       const main = page.locator('main');

@@ -84,7 +84,8 @@ export function storyJourneys(house: House): void {
       });
     }`;
     expect(await page.evaluate(layout)).toEqual({ isOverSideBar: false, brokenCells: 0 });
-    // Playwright clicks only what no other element covers.
+    // Playwright refuses to click an element that another one covers, so this click proves that the button is
+    // not covered.
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await editor(page).waitFor();
   });
@@ -187,7 +188,7 @@ export function storyJourneys(house: House): void {
     await robo.deliveryExecutions.acquire({ targetType: 'story', targetId: storyId, runId: 'run-2' });
   });
 
-  /** Locates the editor of a spec; keys typed there are no shortcuts. */
+  /** Locates the editor of a spec, in which single-key shortcuts are inactive. */
   const editor = (page: Page): Locator => page.getByRole('textbox', { name: 'Spec, in Markdown' });
   async function writeSpec(page: Page, text: string): Promise<void> {
     await editor(page).focus();

@@ -27,7 +27,7 @@ export function unsavedJourneys(house: House): void {
     await page.getByRole('heading', { name: t.nav.activity, level: 1 }).waitFor();
     await page.goBack();
   }
-  /** Cancels, keeps the text, then discards it. */
+  /** Presses Cancel twice. The first time it keeps the text when asked, and the second time it discards the text. */
   async function cancelTwice(page: Page, kept: () => Promise<void>): Promise<void> {
     const cancel = page.getByRole('main').getByRole('button', { name: t.cancel, exact: true });
     await cancel.click();

@@ -1,6 +1,6 @@
 /**
- * Signs in with the session of sign-in or with a token, then sets up the event stream, the caches and the
- * pages.
+ * Signs in with the cookie of the sign-in service or with a token. Then sets up the event stream, the caches
+ * and the pages.
  */
 import { UnauthorizedError } from '@muster/client';
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
@@ -158,15 +158,16 @@ function SignedInConsole({
         void refresh(queries, []);
       },
       notification: () => void refresh(queries, ['inbox']),
-      // Notifications that arrived without a connection are not announced again; the unread count includes
-      // them.
+      // Notifications that arrived while the stream was disconnected are only counted as unread, and are not
+      // announced.
       unread: (count) => {
         queries.setQueryData(['unread'], count);
         void refresh(queries, ['inbox']);
       },
       signedOut: onSignedOut,
     });
-    // Loaded on demand, since the drafts of other members are never read.
+    // Deletes the drafts of other members. The module is loaded after the console, because no page reads
+    // those drafts.
     preload(async () =>
       (await import('../data/drafts.ts')).draftsOf(session.person, localStorage).deleteOthers(),
     );

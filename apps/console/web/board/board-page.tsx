@@ -42,7 +42,7 @@ export function BoardPage() {
   const { projectKey } = route.useParams();
   const { boards } = useConsole();
   const board = boards.of(projectKey.toUpperCase());
-  // The key resets all state when another board opens.
+  // The React key resets all state when another board opens.
   return <BoardView key={board.projectId} board={board} />;
 }
 

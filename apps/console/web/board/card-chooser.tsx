@@ -88,7 +88,7 @@ export default function CardChooser(props: CardChooserProps) {
     settle(card, await board.assign(card, who), name);
   };
 
-  /** Cards that already have the value are skipped. */
+  /** Sets the priority of the cards, and skips cards that already have that priority. */
   const setPriorities = async (priority: StoryCard['priority']) => {
     const others = cards.filter((card) => card.priority !== priority);
     await applyToCards(others, changeOfPriority(board, priority), setSelected);

@@ -109,7 +109,8 @@ function useCardsInView({ lane, activeId, reachedId }: ColumnProps, scroller: Re
     count: cards.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimatedCardHeight,
-    // A new function would make the virtualizer recompute the positions of all cards.
+    // Keep the identity of this function stable. A new function would make the virtualizer recompute the
+    // positions of all cards.
     getItemKey: useCallback((index: number) => cards[index]?.id ?? index, [cards]),
     overscan: 4,
     gap,

@@ -55,7 +55,7 @@ function cardBelow(list: HTMLElement, clientY: number, draggedId: string): strin
   return null;
 }
 
-/** Makes a column a drop target for cards. `next` returns the card after the last rendered one. */
+/** Makes a column a drop target for cards. `next` returns the id of the card that follows the last rendered one. */
 export function useDropColumn(
   column: RefObject<HTMLElement | null>,
   scroller: RefObject<HTMLElement | null>,

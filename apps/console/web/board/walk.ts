@@ -31,8 +31,8 @@ const directionByKey: Readonly<Record<string, Direction>> = {
 export const directionOf = (key: string): Direction | undefined => directionByKey[key];
 
 /**
- * Returns the next card; sideways, the one at the same height in the next column with cards. Undefined if
- * there is none.
+ * Returns the position of the next card in the direction of `step`. To the left and right, this is the card
+ * in the same row of the next column that has cards. Returns undefined if there is no such card.
  */
 export function nextCardPosition(
   lanes: readonly Lane[],
@@ -69,8 +69,8 @@ export function nextMovePosition(lanes: readonly Lane[], from: CardPosition, ste
 }
 
 /**
- * Returns the card before which the moved card would be inserted at that row, not counting the moved card
- * itself.
+ * Returns the id of the card before which the moved card would be inserted at this position. The moved card
+ * itself is not counted. Returns null for the end of the column.
  */
 export function cardIdAtInsertion(
   lanes: readonly Lane[],

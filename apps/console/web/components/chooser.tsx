@@ -12,7 +12,10 @@ import { MenuList, type MenuItem } from './menu.tsx';
 import { announce, notify, errorText } from './notices.tsx';
 import { Avatar } from './people.tsx';
 
-/** The story of the menu. If several are selected, fields with different values are null. */
+/**
+ * The values that the menu shows as current. If several stories are selected, a field in which they differ is
+ * null.
+ */
 export type ChooserStory = Pick<StoryCard, 'id' | 'key' | 'assignees'> & {
   readonly status: StoryStatus | null;
   readonly priority: StoryCard['priority'] | null;

@@ -32,8 +32,8 @@ export function useLeaveConfirmation(isDirty: boolean): (discard: () => void) =>
 
 let pendingQuestion: Promise<boolean> | undefined;
 /**
- * Asks once before the page is left, even if several parts have unsaved text. The promise is shared until the
- * parts, which ask within the same task, have the answer.
+ * Asks once before the page is left, even if several parts have unsaved text. These parts ask within the same
+ * task and share one promise.
  */
 const confirmLeaving = (): Promise<boolean> =>
   (pendingQuestion ??= ask('leave').finally(() => setTimeout(() => (pendingQuestion = undefined))));

@@ -98,9 +98,10 @@ export function Markdown({ text, below = 2, onTask }: MarkdownProps) {
     for (const box of boxes) box.disabled = !isTickable;
     if (ticked.current !== undefined && document.activeElement === document.body)
       boxes[ticked.current]?.focus();
-    // The columns of a table run in the direction of its text.
+    // The order of a table's columns follows the direction of its text.
     for (const table of prose.current?.querySelectorAll('table') ?? []) table.dir = 'auto';
-    // An element wider than the page can be scrolled with the keyboard.
+    // Makes tables and code blocks that are wider than the page focusable, so that they can be scrolled with
+    // the keyboard.
     for (const block of prose.current?.querySelectorAll<HTMLElement>('table, pre') ?? [])
       if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
   }, [html, isTickable]);

@@ -23,6 +23,6 @@ export const Avatar = ({
   </span>
 );
 
-/** Returns an actor's name. Members and agents that were removed keep theirs. */
+/** Returns the display name of an actor. Members and agents keep their names after they are removed. */
 export const nameOf = (actor: Pick<Actor, 'kind' | 'name'> | null): string =>
   actor === null ? t.people.unassigned : actor.kind === 'system' ? t.people.system : actor.name;

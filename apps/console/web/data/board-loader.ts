@@ -9,7 +9,7 @@ const retryDelayMs = 1_000;
 /** If more cards than this changed within one batch, the whole board is reloaded. */
 const maxBatch = 200;
 const pageSize = 1_000;
-/** The first page fills a screen, and arrives soon. */
+/** The page size of the first request. It fills a screen, and is small so that the response arrives soon. */
 const firstPageSize = 200;
 /** Time between reloads during an import or after a failed reload. */
 const reloadDelayMs = 2_000;

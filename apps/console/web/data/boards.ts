@@ -42,7 +42,7 @@ export class Board {
     else if (event.kind.startsWith('import.')) this.#loader.reloadSoon();
   }
 
-  /** Shows the card in its new place immediately, and back in its old one if the move is refused. */
+  /** Shows the card at its new position immediately, and at its old position again if the API refuses the move. */
   async move(id: string, place: CardPlace, known = this.card(id)): Promise<ChangeOutcome> {
     if (known === undefined) return { type: 'refused', error: undefined };
     this.preview(id, place);
@@ -137,7 +137,7 @@ export class Board {
  */
 export class Boards {
   readonly #client: Client;
-  /** The boards that were looked at, by the keys of their projects. */
+  /** The boards that were opened in this window, by the keys of their projects. */
   readonly open = new Map<string, Board>();
 
   constructor(client: Client) {

@@ -18,7 +18,7 @@ export interface BoardView {
 
 const highlightMs = 1_600;
 
-/** Parts of a card that its story does not have. */
+/** The initial values of the parts of a card that its story does not contain. */
 const emptyCard = {
   assignees: { member: null, agent: null },
   counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },

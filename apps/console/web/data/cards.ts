@@ -9,7 +9,10 @@ export class Cards {
   readonly #cards = new Map<string, StoryCard>();
   /** The number of the latest request whose response contained the card, or showed that it is gone. */
   readonly #told = new Map<string, number>();
-  /** Cards that a write created, and the number of the last request sent before the write's response. */
+  /**
+   * Cards that were created by a write, each with the number of the last request that was sent before the
+   * write's response.
+   */
   readonly #made = new Map<string, number>();
   readonly #onChange: () => void;
   #questions = 0;
@@ -21,7 +24,7 @@ export class Cards {
   readonly get = (id: string): StoryCard | undefined => this.#cards.get(id);
   readonly all = (): ReadonlyMap<string, StoryCard> => this.#cards;
 
-  /** Numbers a request that is sent now. */
+  /** Returns the number of a request that is about to be sent. Later requests get higher numbers. */
   ask(): number {
     this.#questions += 1;
     return this.#questions;

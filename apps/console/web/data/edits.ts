@@ -40,7 +40,10 @@ interface EditCalls<Shown> {
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns true if any of the fields has a value that neither the base nor our own writes contain. */
+/**
+ * Returns true if someone else changed any of the fields: its value differs from each of `ours`, which are
+ * the base and our own writes.
+ */
 const isConflict = <Shown>(
   theirs: Shown,
   fields: readonly (keyof Shown)[],

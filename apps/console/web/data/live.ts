@@ -242,7 +242,8 @@ function createFollower(station: WindowState, takeTurn: () => void): Follower {
       rest();
       if (told.type === 'unknown') void isOver();
       else if (told.type === 'wire')
-        // If fetching missed events fails, it is repeated at the next message.
+        // If fetching the missed events fails, the next message about the connection state fetches them
+        // again.
         hearWire(told.wire).catch((error: unknown) => {
           if (error instanceof UnauthorizedError) void isOver();
           else become({ state: 'lost', since: serverNow() });

@@ -24,7 +24,10 @@ export const subscribe = (changed: () => void): (() => void) => {
 };
 export const currentQuestion = (): Question | null => questions[0] ?? null;
 
-/** Asks a question. `onAsked` receives it, for answers that do not come from the dialog. */
+/**
+ * Asks the person a question. `onAsked` receives the question object, through which code outside the dialog
+ * can answer it too.
+ */
 export const ask = (kind: QuestionKind, onAsked?: (question: Question) => void): Promise<boolean> =>
   new Promise((resolve) => {
     const question: Question = {

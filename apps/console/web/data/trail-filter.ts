@@ -10,7 +10,7 @@ export interface ActivityFilter {
   readonly kind?: string;
   readonly project?: string;
   readonly story?: string;
-  /** The start, as a span before now or as a day. */
+  /** The start of the filtered period: a day, or a span that ends now. */
   readonly since?: string;
 }
 

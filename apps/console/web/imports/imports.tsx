@@ -83,7 +83,7 @@ export function Imports({
   readonly mayWrite: boolean;
 }) {
   const imports = useQuery(importsQuery(useClient(), projectId));
-  // The key resets the form for another file.
+  // The React key of the form. Increasing it resets the form for another file.
   const [form, setForm] = useState(0);
   return (
     <>

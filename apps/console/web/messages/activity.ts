@@ -149,7 +149,7 @@ export const activityTexts = {
   since: (day: string) => `Since ${day}`,
   onlyBy: (name: string) => `Only by ${name}`,
   onlyOf: (key: string) => `Only ${key}`,
-  /** Formats the number of events that a line stands for, and of checkpoints among them. */
+  /** Formats the numbers of updates and checkpoints that share a line. */
   repeated: (times: number, checkpoints: number): string =>
     checkpoints === 0
       ? `${times.toLocaleString()} times`

@@ -27,7 +27,7 @@ function relativeTime(millis: number): string {
 export const timeAgo = (time: string, now = serverNow()): string =>
   relativeTime(Math.min(0, Date.parse(time) - now));
 
-/** Formats the time of an end, such as "in 5 days", including one in the past. */
+/** Formats the time at which something ends, such as "in 5 days" or, if that time has passed, "5 days ago". */
 export const timeUntil = (time: string, now = serverNow()): string => relativeTime(Date.parse(time) - now);
 
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });

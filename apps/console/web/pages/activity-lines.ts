@@ -4,7 +4,7 @@ import { type ActivityItem } from '@muster/registry';
 export interface ActivityLine {
   /** The newest of the events that share the line. */
   readonly item: ActivityItem;
-  /** Number of events on this line, without checkpoints of a run. */
+  /** The number of events on this line that are not checkpoints. */
   readonly times: number;
   readonly checkpoints: number;
 }

@@ -20,7 +20,7 @@ export function useEpicEdits(epic: Epic, projectKey: string): EpicEdits {
     read: async () => {
       for await (const one of epics.list.all({ projectId: projectKey, limit: 200 }))
         if (one.id === epicId) return one;
-      // The epic was deleted, so the next write fails with the reason.
+      // The epic was deleted. Returning the old epic repeats the write, which then fails with the reason.
       return epic;
     },
     write: (fields, expectedVersion) => epics.update({ epicId, ...fields, expectedVersion }),

@@ -39,7 +39,7 @@ function MeasureSection({ measure, health }: { readonly measure: Measure; readon
   );
   const total = totals[measure];
   const shown = weeks.filter((week) => week[measure].count > 0);
-  // A line needs two points.
+  // The chart is a line, which needs at least two points.
   const hasChart = data.most.filter((value) => value !== null).length > 1;
   return (
     <section className="health" aria-labelledby={measure}>

@@ -1,6 +1,6 @@
 /** Derives the key of a new project from its name. */
 
-/** Letters that do not decompose into a base letter with a mark. */
+/** Letters that Unicode normalization cannot split into a base letter and a mark, with their replacements. */
 const letterReplacements: Readonly<Record<string, string>> = {
   ...{ ß: 'SS', Æ: 'AE', Œ: 'OE', Ø: 'O', Ł: 'L', Đ: 'D', Ð: 'D', Þ: 'TH', ı: 'I', Ħ: 'H', Ŧ: 'T' },
 };

@@ -20,7 +20,7 @@ export function SettingsFrame({
   back,
 }: {
   readonly title: string;
-  /** The project; null for settings of the organization. */
+  /** The key of the project whose settings are shown; null for settings of the organization. */
   readonly projectKey: string | null;
   readonly places: readonly SettingsSection[];
   readonly chosen: string;

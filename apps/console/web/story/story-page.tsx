@@ -43,7 +43,7 @@ export function StoryPage() {
     );
   if (story.key !== storyKey)
     return <Navigate to="/s/$storyKey" params={{ storyKey: story.key }} search replace />;
-  // The key resets all fields when another story opens.
+  // The React key resets all fields when another story opens.
   return <StoryContent key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
 }
 
