@@ -64,7 +64,9 @@ function* textFields(schema: ToolSchema, name = ''): Generator<string> {
   for (const option of (anyOf as ToolSchema[] | undefined) ?? []) yield* textFields(option, name);
   if (items !== undefined) yield* textFields(items as ToolSchema, name);
   for (const [key, field] of Object.entries(properties ?? {})) yield* textFields(field, key);
-  const isText = type === 'string' && values === undefined && format === undefined && only === undefined;
+  // The type of a nullable field is a list.
+  const isText =
+    [type].flat().includes('string') && values === undefined && format === undefined && only === undefined;
   const isOpen = type === 'object' && properties === undefined;
   if (isText || isOpen) yield name;
 }
