@@ -13,7 +13,7 @@ export const authoredFields: ReadonlySet<string> = new Set([
   ...['title', 'storyTitle', 'targetTitle', 'name', 'fullName', 'description', 'content', 'body', 'snippet'],
   ...['summary', 'nextSteps', 'filesTouched', 'note', 'message', 'reason', 'question', 'answer', 'decision'],
   ...['labels', 'tags', 'branch', 'baseBranch', 'resources', 'resource', 'heldResource', 'witness', 'path'],
-  ...['ref', 'checks', 'data', 'manifest', 'error', 'details', 'importedFrom'],
+  ...['ref', 'checks', 'data', 'manifest', 'error', 'details'],
 ]);
 
 /** Returns true if the value contains a text that is not empty. */
