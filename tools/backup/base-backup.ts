@@ -89,7 +89,7 @@ async function giveToPostgres(folder: string): Promise<void> {
   for (const name of ['', ...names]) await chown(path.join(folder, name), account.uid, account.gid);
 }
 
-/** Creates a restore point of this name, and returns when all WAL up to it is archived. */
+/** Creates a restore point with the given name, and returns when all WAL up to this point is archived. */
 export async function nameThisMoment(url: string, name: string): Promise<void> {
   const session = new pg.Client({ connectionString: url });
   await session.connect();

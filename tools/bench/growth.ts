@@ -148,7 +148,9 @@ const filters: Readonly<Record<string, Record<string, unknown>>> = {
   ', of a common label and nobody': { label: 'backend', assigneeId: nobody },
 };
 
-/** Returns a list of the organization, with more parameters than its project and member. */
+/**
+ * Returns a read of a list in the organization. `more` returns the parameters in addition to the page size.
+ */
 const other = (
   operation: string,
   filter = '',

@@ -11,7 +11,7 @@ export interface Effort {
   readonly say: (line: string) => void;
 }
 
-/** One round on one server. */
+/** The result of one round on one server. */
 export interface Sample {
   /** Requests per second. */
   readonly rate: number;
@@ -82,7 +82,7 @@ async function warmUp(run: Side, seconds: number): Promise<void> {
     sent += (await run(stretch)).sent;
 }
 
-/** Measures one of the compared servers for this many seconds. */
+/** Measures one of the compared servers for the given number of seconds. */
 export type Side = (seconds: number) => Promise<Sample>;
 
 /**

@@ -27,7 +27,7 @@ const ticksPerSecond = 100;
 
 /**
  * Returns the processor time in seconds that all processes of PostgreSQL have used so far, including those
- * that have exited. Returns null if it cannot be read.
+ * that have exited. Returns null if the time cannot be read.
  */
 export async function readPostgresSeconds(postmaster: number): Promise<number | null> {
   if (process.platform !== 'linux') return null;

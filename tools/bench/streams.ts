@@ -14,7 +14,7 @@ import { type Effort } from './measure.ts';
 import { type Quantiles, quantiles, whole } from './report.ts';
 import { type Services } from './services.ts';
 
-/** The limits that the API sets for a member and for an organization. */
+/** The largest numbers of open event streams that the API allows for a member and for an organization. */
 const streamsOfMember = 4;
 const streamsOfOrganization = 1_000;
 /** The limit of streams for one process. */

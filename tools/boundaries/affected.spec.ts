@@ -150,7 +150,7 @@ const nodeOf = (folder: string): Node => {
   return node;
 };
 
-/** Returns the folders of all projects on which this one depends, directly or indirectly. */
+/** Returns the folders of all projects on which the given project depends, directly or indirectly. */
 function reachedFrom(folder: string): Set<string> {
   const reached = new Set<string>();
   const pending = [nodeOf(folder).name];
@@ -182,7 +182,8 @@ describe.each([...folders, 'tools', ...toolFolders])('%s', (folder) => {
     expect(unknown).toEqual([]);
   });
 
-  // An app whose bundle specs start must be a dependency, so that a change of the app runs these specs again.
+  // If specs of a project start an app's bundle, the project must depend on the app. A change of the app then
+  // runs these specs again.
   it('waits for no build but of itself and of what it depends on', () => {
     const reached = reachedFrom(folder);
     const { targets } = nodeOf(folder).data;

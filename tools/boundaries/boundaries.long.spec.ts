@@ -163,7 +163,8 @@ const findingsIn = (file: string, ruleId: string): string[] => {
 
 beforeAll(async () => {
   workspace = await createTrialWorkspace({ realProjects: true, files });
-  // The copy has no project graph yet, so this run also proves that lint does not skip its rules without one.
+  // The copy has no project graph yet, so this run also proves that lint does not skip its rules without a
+  // graph.
   const { stdout, stderr } = await workspace.run('eslint', [
     '--format',
     'json',

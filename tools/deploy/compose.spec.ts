@@ -197,7 +197,7 @@ it('gives no container more than it needs', () => {
       security_opt: ['no-new-privileges:true'],
     });
     expect(service.privileged).toBeUndefined();
-    // Our programs add no capability.
+    // The product's programs get no additional Linux capability.
     if (name !== 'edge') expect(service.cap_add).toBeUndefined();
   }
   // Only migrations use the login that owns the tables. Each other program has its own login.

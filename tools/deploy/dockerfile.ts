@@ -53,7 +53,7 @@ export function instructionsOf(name: string): readonly Instruction[] {
     : instructions;
 }
 
-/** Returns the last instruction of this kind, which overrides earlier ones. */
+/** Returns the last instruction of the given kind, which overrides earlier instructions of that kind. */
 export const lastOf = (stage: string, keyword: string): Instruction | undefined =>
   instructionsOf(stage).findLast((instruction) => instruction.getKeyword() === keyword);
 

@@ -20,7 +20,7 @@ const secret = 'a'.repeat(48);
 let postgres: Postgres;
 let redis: Redis;
 let lines: AlteringLine[];
-/** The variables of a service whose servers report too old versions. */
+/** The environment of a service whose Postgres and Redis report versions that are too old. */
 let environment: Readonly<Record<string, string>>;
 beforeAll(async () => {
   [postgres, redis] = await Promise.all([startPostgres({ durable: false }), startRedis({ durable: false })]);

@@ -30,7 +30,7 @@ export interface TrialImage {
   /** The arguments of ENTRYPOINT, without Node itself. */
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
-  /** Runs the HEALTHCHECK against a service with these variables. */
+  /** Runs the HEALTHCHECK against a service with the given environment variables. */
   readonly isWell: (environment: Readonly<Record<string, string>>) => Promise<boolean>;
   readonly remove: () => Promise<void>;
 }

@@ -88,7 +88,7 @@ export async function startApp(
         },
         stdio: log.stdio,
         stopSignal: 'TERM',
-        // Longer than an app's own time limit for a graceful shutdown.
+        // The grace period before a kill. It is longer than an app's own time limit for a graceful shutdown.
         graceSeconds: 25,
       },
     );

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** Returns the first of these programs that is on the PATH. */
+/** Returns the first of the given programs that is on the PATH. */
 export function findProgram(names: readonly string[]): string | undefined {
   for (const program of names) {
     for (const folder of (process.env['PATH'] ?? '').split(path.delimiter)) {
@@ -22,7 +22,7 @@ export function findProgram(names: readonly string[]): string | undefined {
 
 export const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-/** Returns the first of these packages that exists here, or the first name if none exists. */
+/** Returns the first of the given packages that apt knows, or the first name if apt knows none of them. */
 export async function aptKnows(names: readonly [string, ...string[]]): Promise<string> {
   for (const name of names) {
     const child = spawn('apt-cache', ['show', name], { stdio: 'ignore' });

@@ -28,8 +28,9 @@ const statuses = ['ready', 'in_progress', 'in_review', 'done'] as const;
 const daysBetween = (historyWeeks * 7) / finished.length;
 
 /**
- * Creates the stories with the usual operations, then moves their times into the past. They come first and do
- * not overlap, so that the order of the activity stays the order of its times.
+ * Creates the finished stories of past weeks with the usual operations, then moves their times into the past.
+ * These stories are created first and do not overlap in time, so that the order of the activity stays the
+ * order of its times.
  */
 export async function makeDemoHistory(
   people: Readonly<Record<DemoPerson, Client>>,

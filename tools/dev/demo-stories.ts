@@ -29,7 +29,7 @@ const DemoStory = z.strictObject({
   estimate: z.int().exactOptional(),
   description: z.string().exactOptional(),
   spec: z.string().optional(),
-  /** Titles of stories that precede it in the file. */
+  /** Titles of the stories that block this story. They precede this story in the file. */
   blockedBy: z.array(z.string()).default([]),
   comments: z.array(DemoComment).default([]),
 });

@@ -43,8 +43,8 @@ export async function commandLineOf(pid: number): Promise<string> {
 }
 
 /**
- * Ends a process that is not a child of this one. Sends each signal and waits for its time before the next,
- * stronger one. Returns true when the process is gone.
+ * Ends a process that is not a child of the current process. Sends each signal, and waits for a while before
+ * it sends the next, stronger signal. Returns true when the process is gone.
  */
 export async function endProcess(
   pid: number,

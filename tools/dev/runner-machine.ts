@@ -46,7 +46,7 @@ async function living(): Promise<Living[]> {
   return all.filter(({ environ }) => environ !== '');
 }
 
-/** Lists the processes of agents and hooks that work on a story in a folder below that home. */
+/** Lists the processes of agents and hooks that work on a story with `home` as their home folder. */
 export const processesOf = async (home: string, key: string): Promise<number[]> =>
   (await living())
     .filter(({ environ }) => {

@@ -12,8 +12,8 @@ export interface Timing {
 }
 
 /**
- * Parses the output of the POSIX command `times`: user and system time of the shell, then those of its
- * children.
+ * Parses the output of the POSIX command `times`: user and system time of the shell, then user and system
+ * time of its children.
  */
 export function cpuSecondsOf(times: string): number {
   const [, children = ''] = times.trim().split('\n');

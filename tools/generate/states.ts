@@ -14,7 +14,8 @@ interface Arrow {
 }
 
 /**
- * A box around several states, or instead of all of them. An arrow from the box is an arrow from each state.
+ * A box that is drawn around several states or instead of all of them. An arrow from the box is an arrow from
+ * each state.
  */
 interface Group {
   readonly title: string;

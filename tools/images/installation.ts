@@ -13,7 +13,7 @@ import { type Engine, imagesFolder } from './engine.ts';
 const project = 'muster-images';
 
 export interface ComposeInstallation {
-  /** Runs `docker compose` with these arguments. */
+  /** Runs `docker compose` with the given arguments. */
   readonly compose: (version: string, ...args: readonly string[]) => Promise<string>;
   /** Returns the containers that run, by service. */
   readonly containers: () => Promise<ReadonlyMap<string, string>>;

@@ -1,5 +1,5 @@
-// Tests which bundles specs start instead of sources, and that these are never outdated, on a workspace of
-// one app.
+// Tests which bundles specs start instead of sources, and that such bundles are never outdated. The tests use
+// a workspace of one app.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import path from 'node:path';
 import { inSources } from '@muster/testing/bundles';

@@ -28,8 +28,8 @@ export interface TestCounts {
 }
 
 /**
- * `run` is undefined if Nx wrote no report, and `exitCode` is Nx's own. `resultsOf` returns Jest's output for
- * a project, or undefined if there is none.
+ * Counts the tests and tasks of a run of Nx. `run` is undefined if Nx wrote no report, and `exitCode` is Nx's
+ * own. `resultsOf` returns Jest's output for a project, or undefined if there is none.
  */
 export function tally(
   run: NxRun | undefined,

@@ -100,7 +100,10 @@ export function reasonOf({ body }: CallReply): string | undefined {
   return isRecord(details) && typeof details['reason'] === 'string' ? details['reason'] : undefined;
 }
 
-/** Returns the id of the record that the answer has under this name. Throws if there is none. */
+/**
+ * Returns the id of the record that the answer has under the given name. Throws if the answer has no such
+ * record.
+ */
 export function idIn(heard: CallReply, name: string): string {
   const record = heard.body[name];
   if (isRecord(record) && typeof record['id'] === 'string') return record['id'];

@@ -18,7 +18,7 @@ export interface FaultyLine extends Relay {
    */
   breakOne(dice: Dice): boolean;
   /**
-   * Resolves when a connection is about to carry this text to the server. The text is never sent, and the
+   * Resolves when a connection is about to carry `text` to the server. The text is never sent, and the
    * connection carries nothing afterwards. The waiting process may then be killed. Rejects if no connection
    * sends the text before the timeout.
    */

@@ -68,7 +68,7 @@ export function guardsInSource(): ReadonlyMap<string, readonly Guard[]> {
   return (found = all);
 }
 
-/** Returns the guard of this name. Throws unless it is marked exactly once. */
+/** Returns the guard with the given name. Throws unless the guard is marked exactly once. */
 export function findGuard(name: string): Guard {
   const [guard, another] = guardsInSource().get(name) ?? [];
   if (guard === undefined) throw new Error(`no guard is marked: ${name}`);
@@ -83,7 +83,7 @@ export const removalsIn = (kind: Kind, removals: readonly GuardRemoval[]): Guard
 /** The names of the guards that controls remove. */
 export const takenOut = new Set<string>();
 
-/** Removes the guard of this name, or replaces it by `put`. */
+/** Removes the guard with the given name, or replaces it by `put`. */
 export function without(guard: string, put: Instead = ''): GuardRemoval {
   findGuard(guard);
   takenOut.add(guard);

@@ -78,7 +78,7 @@ export class Scope {
   }
 }
 
-/** Clones the migrated database on that server. The clone is dropped with the scope. */
+/** Clones the migrated database on the server at `serverUrl`. The clone is dropped when the scope ends. */
 export async function cloneFor(scope: Scope, serverUrl: string): Promise<Database> {
   const name = `prove_${randomBytes(6).toString('hex')}`;
   await cloneTemplate(serverUrl, name);

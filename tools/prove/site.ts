@@ -28,7 +28,7 @@ export interface Worker {
 }
 
 export interface WorkerOptions {
-  /** Another address for Redis. */
+  /** The address of a Redis that the worker uses instead of the site's own. */
   readonly redisUrl?: string;
   /** The guards to remove from the worker's SQL. */
   readonly removals?: readonly GuardRemoval[];
@@ -153,7 +153,8 @@ async function layGround(scope: Scope, removals: readonly GuardRemoval[]): Promi
 }
 
 /**
- * Returns the address of a tap that removes these guards, or the database's own address if there are none.
+ * Returns the address of a tap that removes the given guards, or the database's own address if no guards are
+ * given.
  */
 export const tapInto = async (
   scope: Scope,

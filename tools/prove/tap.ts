@@ -21,7 +21,7 @@ export interface Tap {
   readonly url: string;
   /** Returns the process ids of the Postgres backends behind the open connections. */
   pids(): number[];
-  /** Holds the next connection that sends a statement with this text. */
+  /** Holds the next connection that sends a statement with the given text. */
   holdBefore(text: string): Gate;
 }
 
@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /**
- * Opens a tap that removes these guards until the scope ends. The scope then requires that each guard was
+ * Opens a tap that removes the given guards until the scope ends. The scope then requires that each guard was
  * found.
  */
 export async function openTap(

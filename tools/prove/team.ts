@@ -65,7 +65,7 @@ const all = performable(handlers);
 const reasonOf = (details: Record<string, unknown> | undefined, code: string): string =>
   code === 'forbidden' || typeof details?.['reason'] !== 'string' ? code : details['reason'];
 
-/** Opens a desk whose calls go through a tap with these removals. */
+/** Opens a desk whose calls go through a tap that removes the given guards. */
 export async function openDesk(
   { database }: TestTeam,
   services: Scope,

@@ -14,9 +14,9 @@ import { Values } from './values.ts';
 
 export interface Collected {
   readonly text: string;
-  /** The file whose functions sent this text first. */
+  /** The file whose functions first sent this statement text. */
   readonly file: string;
-  /** The places in the source with this text. There is more than one if several templates are identical. */
+  /** The places in the source where a template has this text. Several templates may be identical. */
   readonly sites: readonly CallSite[];
 }
 

@@ -63,7 +63,7 @@ export async function joinByToken(
   return joinAs(instance, journal, token, agent);
 }
 
-/** Returns the owner of a token with a client. */
+/** Identifies the owner of a token. Returns the owner with a client that uses this token. */
 export async function joinAs(
   { baseUrl }: Instance,
   journal: Journal,

@@ -28,7 +28,10 @@ interface Made {
 
 const mark = /^-- contract of (\d{4}_\w+): \S/m;
 
-/** Finds the statements of a migration that the previous release cannot live with. */
+/**
+ * Finds the statements of a migration that break the previous release while it still runs, or block its
+ * writers.
+ */
 export async function contractingIn(sql: string): Promise<Finding[]> {
   const { stmts = [] } = await parse(sql);
   const made = madeBy(stmts);

@@ -24,7 +24,7 @@ export interface MonitoredOptions {
   /** Variables for all services. */
   readonly environment?: Environment;
   readonly onLine?: (app: WatchedApp, line: string) => void;
-  /** Starts the services from their sources instead of bundles, with these options for Node. */
+  /** Starts the services from their sources instead of bundles, with the given options for Node. */
   readonly ofSources?: { readonly nodeOptions: readonly string[] };
 }
 

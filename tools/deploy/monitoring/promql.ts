@@ -18,7 +18,7 @@ type Node = ReturnType<typeof parser.parse>['topNode'];
 
 const children = (node: Node, name: string): Node[] => node.getChildren(name);
 
-/** Yields every descendant node of this name. */
+/** Yields every descendant node with the given name. */
 function* below(node: Node, name: string): Generator<Node> {
   for (let child = node.firstChild; child !== null; child = child.nextSibling) {
     if (child.name === name) yield child;

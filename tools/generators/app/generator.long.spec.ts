@@ -63,7 +63,7 @@ it('starts on its own port, and is ready', async () => {
 
 it.each([
   ['apps/report-sender', []],
-  // These specs check its image, its release, its compose service and its manifests.
+  // The specs of tools/deploy check the release, image, compose service and manifests of the new app.
   [
     'tools/deploy',
     [

@@ -198,9 +198,9 @@ const mostAgain = 5;
 
 interface Extent {
   readonly kinds: readonly Kind[];
-  /** Decides if this kind of token is tried with the operation; by default all kinds are. */
+  /** Returns true if the given kind of token is tried with the operation. By default all kinds are tried. */
   readonly isTried?: (operation: Operation, kind: Kind) => boolean;
-  /** Decides if the run may stop; by default it never does. */
+  /** Returns true if the run may stop. By default it never stops early. */
   readonly isEnded?: (violations: readonly string[]) => boolean;
 }
 

@@ -98,7 +98,7 @@ async function run({ services, note }: RunSetup, extent: Extent): Promise<Report
 
 /** A running removal process. */
 interface Removal {
-  /** Resolves when the process has reported this many portions, or has ended. */
+  /** Resolves when the process has reported the given number of portions, or has ended. */
   said(portions: number): Promise<void>;
   kill(): void;
   /** Resolves when the process ends, to true if it was killed. */

@@ -109,7 +109,10 @@ async function deliver({ forge, counts }: Course, { event, payload }: GithubEven
   if (answer.status !== 202) throw new Error(`a delivery was answered ${answer.status}`);
 }
 
-/** Shuffles the events of a life and repeats some. The first life stays in order, as the reference. */
+/**
+ * Shuffles the events of a pull request's life and repeats some. The first life stays in order, as the
+ * reference.
+ */
 const orderOf = (events: readonly GithubEvent[], dice: Dice, nth: number): GithubEvent[] =>
   nth === 0 ? [...events] : dice.shuffle([...events, ...events.filter(() => dice.between(0, 1) === 1)]);
 
@@ -189,7 +192,7 @@ const isSettled = async ({ database, orgId }: Site): Promise<boolean> =>
     orgId,
   ])) === 0;
 
-/** Compares the final state of every work with that of the first, and reports those that differ. */
+/** Compares the final state of every work with that of the first work. Reports the works that differ. */
 async function otherEnds({ database, orgId }: Site, lives: number): Promise<string[]> {
   const { rows } = await database.owner.query<{ nth: number; end: string }>(
     `select substr(s.title, 6)::int as nth, jsonb_build_object('state', e.state, 'outcome', e.outcome,

@@ -25,7 +25,9 @@ function spanOf({ headers }: Answered): Span {
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Span;
 }
 
-/** Holds a slot, renews it this many times and then stops. Returns the periods of its certificates. */
+/**
+ * Holds a slot, renews it the given number of times and then stops. Returns the periods of its certificates.
+ */
 async function hold(site: LicenseSite, key: string, machine: string, renewals: number): Promise<Span[]> {
   const spans: Span[] = [];
   for (let nth = 0; nth <= renewals; nth += 1) {

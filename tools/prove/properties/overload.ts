@@ -112,7 +112,7 @@ async function crowd(count: number, ask: Ask, isEnough: () => boolean): Promise<
   return heard;
 }
 
-/** Starts this many calls per second without waiting for their answers. */
+/** Starts the given number of calls per second without waiting for their answers. */
 async function stream(perSecond: number, seconds: number, ask: Ask): Promise<CallReply[]> {
   const calls: Promise<CallReply>[] = [];
   const began = performance.now();

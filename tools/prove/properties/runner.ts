@@ -115,7 +115,7 @@ const executionOf = async ({ client }: TestSite, key: string) =>
 const isHeld = async (house: TestSite, key: string): Promise<boolean> =>
   ['leased', 'stalled'].includes((await executionOf(house, key))?.state ?? 'none');
 
-/** Another machine asks for the story while the first one works on it. The request must be refused. */
+/** Another machine asks for the story while the first machine works on it. The request must be refused. */
 async function rival(
   house: TestSite,
   key: string,

@@ -42,7 +42,7 @@ const manyOf =
   (index: number): string =>
     `127.0.${1 + (((index % addresses) / 100) | 0)}.${1 + (index % Math.min(addresses, 100))}`;
 
-/** Keeps this many half-sent bodies open. A connection that the server closes is opened again. */
+/** Keeps `count` half-sent bodies open. A connection that the server closes is opened again. */
 function sendSlowly(url: string, count: number, { path, token, addressOf }: Way): () => void {
   const { port } = new URL(url);
   const sockets = new Set<Socket>();

@@ -79,7 +79,7 @@ interface Stream extends HeldJob {
   readonly tokens: readonly string[];
 }
 
-/** Creates an organization with an execution and this many tokens. */
+/** Creates an organization with an execution and the given number of tokens. */
 async function beginStream({ database, as }: ApiSite, count: number): Promise<Stream> {
   // The tokens belong to two members, because a member may have at most half as many waits as an
   // organization.

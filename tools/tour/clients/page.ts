@@ -10,7 +10,7 @@ const file = path.join(repositoryRoot, 'docs/mcp-clients-tried.md');
 /** The heading above each table of the page. */
 const heads = { token: '## By a token', 'sign-in': '## By signing in' } as const;
 
-/** Returns the page with a new table under this heading. The other table stays unchanged. */
+/** Returns the page with a new table of the given kind. The table of the other kind stays unchanged. */
 export function withTable(page: string, kind: keyof typeof heads, table: string): string {
   const head = page.indexOf(`${heads[kind]}\n`);
   const start = page.indexOf('\n|', head) + 1;

@@ -34,7 +34,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 const v2 = `import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 `;
 
-/** Returns a probe of a command line that prints to standard output. It is called three times. */
+/**
+ * Returns the source of a probe for a client that is a command line. The probe runs it three times: to list
+ * the tools, to call a tool, and to make a call that is refused.
+ */
 const commandLine = (bin: string, list: string, call: string, refuse: string): string => `${print}
 import { spawnSync } from 'node:child_process';
 const run = (args) => { const { stdout, stderr } = spawnSync(process.execPath, [${JSON.stringify(bin)}, ...args], { encoding: 'utf8' }); return stdout + stderr; };

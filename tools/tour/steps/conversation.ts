@@ -40,7 +40,7 @@ async function say(
   });
   comments.set(comment.id, {
     ...{ id: comment.id, storyId, body, resolved: false, reactions: new Map() },
-    // A reply to a reply is placed below the root.
+    // The API places a reply to a reply directly below the root comment.
     parentId: parent === undefined ? null : (parent.parentId ?? parent.id),
     mentions: mentions.map(({ memberId }) => memberId),
   });

@@ -1,4 +1,4 @@
-/** One step: it does one thing to the model and to Postgres, and then compares both. */
+/** One step of the comparison. It does one thing to the model and to Postgres, and then compares both. */
 import { arrows } from '@muster/delivery';
 import type fc from 'fast-check';
 import { type NewCall } from '../../calls.ts';

@@ -107,8 +107,8 @@ export const isStory = (name: TargetName): name is StoryName => name !== 'group'
 export const storiesOf = (name: TargetName): readonly StoryName[] => (isStory(name) ? [name] : grouped);
 
 /**
- * Returns the targets whose leases exclude a lease on this one: the group of a story, or the stories of a
- * group.
+ * Returns the targets whose leases exclude a lease on the given target: the group of a story, or the stories
+ * of a group.
  */
 export function rivalsOf(name: TargetName): readonly TargetName[] {
   if (name === 'group') return grouped;

@@ -8,7 +8,10 @@ import { Line, type ReclaimPlan } from './agent.ts';
 export interface Killed {
   readonly executionId: string;
   readonly leaseToken: string;
-  /** The last checkpoint that was acknowledged to it. One more may have been on its way. */
+  /**
+   * The last checkpoint of which the agent received the acknowledgment. One more checkpoint may have been on
+   * its way.
+   */
   readonly lastCheckpoint: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * All changes that remove a right, as plain SQL. The property proves that the database notices them,
- * whichever code makes the change.
+ * All changes that remove a right, as plain SQL. The property proves that the database notices such a change,
+ * whichever code makes it.
  */
 
 /** The ids that replace `{…}` in the SQL. */

@@ -75,7 +75,7 @@ export function idOf({ ids }: Eight, kind: 'team' | 'project'): string {
   return id;
 }
 
-/** Adds a notification to the expected inboxes of these people. */
+/** Adds a notification to the expected inboxes of the given people. */
 export function expectNotice(eight: Eight, kind: NotificationKind, ...names: readonly TourPerson[]): void {
   for (const name of names) {
     const inbox = eight.inboxes.get(name) ?? {};
