@@ -1,4 +1,4 @@
-/** Signing in at a company's identity provider, and attacks against it. */
+/** Tests signing in at an organization's identity provider, and attacks against it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/driver';
 import { useCompany } from '@muster/testing/company';

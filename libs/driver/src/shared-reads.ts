@@ -24,7 +24,10 @@ const fewConnections = 2;
 /** The maximum number of bursts on one connection, including the burst that is being answered. */
 const mostReads = 16;
 const mostWrites = 4;
-/** A connection whose current burst takes this long gets no more until that burst is answered. */
+/**
+ * A connection whose current burst takes longer than this many milliseconds gets no further bursts until that
+ * burst is answered.
+ */
 const slowMillis = 2;
 
 interface Read {

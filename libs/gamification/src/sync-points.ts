@@ -56,7 +56,7 @@ export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
   return { counted: occurrences.length, hasMore };
 }
 
-/** Counts the points of these entries, and reads the facts needed for that. */
+/** Computes the points for the given activity entries. Reads the ledger entries and assignees that this requires. */
 async function count(
   db: Db,
   occurrences: readonly Occurrence[],

@@ -86,14 +86,14 @@ export const assigned = (
   data: { memberId, agentId, previousMemberId: null, previousAgentId: null },
 });
 
-/** Counts as the worker does: with the role of the services, in the organization. */
+/** Counts points like the worker: with the database role of the services, in a transaction of the organization. */
 export const count = (world: World, orgId: string): Promise<Synced> =>
   inOrganizationAsSystem(world.database.owner, orgId, (db) => syncPoints(db, orgId));
 
 export const pointsOf = async (who: Player): Promise<number> =>
   (await who.gamification.profile()).profile.points;
 
-/** Reads the requested jobs. */
+/** Reads the payloads of the outbox rows that request a points update. */
 export const jobs = (world: World, orgId: string): Promise<unknown[]> =>
   world.rows('select payload from outbox where org_id = $1 and topic = $2', orgId, syncJob);
 

@@ -191,8 +191,8 @@ export class Session<Found = AccessGrant> implements Db {
   /** Sends the deferred statements before the next ones, so that those see their effect. */
   flush(): void {
     for (const statement of this.postponed.splice(0)) {
-      // If this statement fails, the whole pipeline fails. The caller of another statement in it receives the
-      // error.
+      // A failure of this statement fails the whole pipeline. The caller of another statement in that
+      // pipeline receives the error.
       this.run(statement).catch(() => undefined);
     }
   }
@@ -297,8 +297,8 @@ export class Session<Found = AccessGrant> implements Db {
   private async sendWaiting(): Promise<void> {
     const batch = this.waiting;
     this.waiting = [];
-    // A read repeats the authorization check with every pipeline, since each pipeline is a transaction of its
-    // own.
+    // Each pipeline of a read is a transaction of its own, so the authorization check is sent with each of
+    // them.
     const prologue = this.begun && this.wayIn.effect === 'write' ? [] : this.prologue();
     this.begun = true;
     try {

@@ -78,15 +78,18 @@ export class RememberedRights {
   private readonly reach: string | null;
   private rights: Rights | null = null;
 
-  /** Without an identity there are no rights to send, and the check reads everything. */
+  /**
+   * Pass null for `identity` if the token's identity is unknown. Then no rights are sent, and the
+   * authorization check reads all rights.
+   */
   constructor(identity: TokenIdentity | null) {
     this.orgId = identity?.orgId ?? null;
     this.reach = identity === null ? null : reachOf(identity);
   }
 
   /**
-   * Returns the cached rights to send with a call that needs these ranks, and the function that stores the
-   * answer.
+   * Returns the cached rights that are sent with a call that requires these ranks. Also returns the function
+   * that stores the rights in the answer.
    */
   recall(
     needed: number,

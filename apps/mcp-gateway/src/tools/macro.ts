@@ -36,7 +36,7 @@ export interface MacroTool {
   readonly run: (args: AnswerBody, call: ToolCall) => Promise<AnswerBody>;
 }
 
-/** An error: a step failed after other steps had succeeded. */
+/** The error of a tool whose step failed after earlier steps had succeeded. */
 export class HalfDone extends Error {
   readonly failure: MusterError | NoAnswer;
   readonly step: string;

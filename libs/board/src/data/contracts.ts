@@ -111,7 +111,7 @@ export async function lockContract(
   return { head, newest };
 }
 
-/** Returns the next version of a locked contract. */
+/** Builds the row of the next version of a locked contract. */
 export const nextContractVersion = (
   { actor }: Caller,
   head: Head,

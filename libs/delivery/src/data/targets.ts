@@ -72,7 +72,7 @@ export async function getTargetOf(db: Db, executionId: string): Promise<Delivery
   return row.target;
 }
 
-/** The final statuses. No holder works on such a target. */
+/** The final statuses of stories and delivery groups. Nobody holds a lease on a target with such a status. */
 const over: Readonly<Record<ExecutionTarget, readonly string[]>> = {
   story: ['done', 'canceled'],
   delivery_group: ['landed', 'abandoned'],
@@ -80,7 +80,7 @@ const over: Readonly<Record<ExecutionTarget, readonly string[]>> = {
 
 export const isOver = ({ type, status }: DeliveryTarget): boolean => over[type].includes(status);
 
-/** Returns the target as the subject of an execution's event. */
+/** Returns the target in the form in which an event of its execution names its subject. */
 export const aboutTarget = ({
   type,
   id,

@@ -1,4 +1,4 @@
-/** The search for executions that a fact may concern. */
+/** Searches for the executions that a fact may concern. */
 import { type Db, of, sql } from '@muster/driver';
 import { type DeliveryFact } from '../rules/fact.ts';
 import { branchOfWork, storyNumbersIn } from '../rules/keys.ts';

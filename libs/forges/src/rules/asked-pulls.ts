@@ -1,4 +1,4 @@
-/** Conversion of a forge API's answer about a pull request to the delivery that the forge would have sent. */
+/** Converts a forge API's answer about a pull request to the delivery that the forge would have sent. */
 import { type ForgeKind } from '@muster/registry';
 import { z } from 'zod';
 import { ForgeTime, type NamedRepository } from './fact.ts';
@@ -19,7 +19,10 @@ const Pull = PullRequest.extend({
   base: PullRequest.shape.base.extend({ repo: Repository }),
 });
 
-/** Converts an answer of GitHub, Gitea or Forgejo, whose deliveries have the same format as their answers. */
+/**
+ * Converts an answer of GitHub, Gitea or Forgejo about a pull request to a delivery. Their deliveries have
+ * the same format as their answers.
+ */
 function pullAsDelivered(payload: unknown): AsDelivered {
   const pull = Pull.parse(payload);
   const isOpen = pull.state !== 'closed';
@@ -56,7 +59,10 @@ const MergeRequest = z.object({
 
 const mergeActions: Readonly<Record<string, string>> = { merged: 'merge', closed: 'close' };
 
-/** Converts an answer of GitLab, whose deliveries use other names than its answers. */
+/**
+ * Converts GitLab's answer about a merge request to a delivery. GitLab uses other field names in its
+ * deliveries than in its answers.
+ */
 function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDelivered {
   const { web_url: url, sha = null, state, ...merge } = MergeRequest.parse(payload);
   const isOpen = mergeActions[state] === undefined;

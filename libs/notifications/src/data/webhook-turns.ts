@@ -88,8 +88,8 @@ export interface HeldWebhook extends Pick<
   readonly worker_epoch: number;
   readonly makerIsMember: boolean;
   /**
-   * The position of the activity when the membership of the endpoint's creator was checked. The creator may
-   * have left after that position.
+   * The newest position of the activity when the membership of the endpoint's creator was checked. The
+   * creator may have left after that position.
    */
   readonly stands: number;
 }

@@ -61,7 +61,7 @@ export interface RunningWorker {
   close(graceMillis: number): Promise<void>;
 }
 
-/** Settles like the work, or rejects when the time is up. */
+/** Settles like `work`, or rejects when the time limit of the job is reached. */
 export async function within<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
@@ -142,8 +142,8 @@ export function work(options: QueueWorker): RunningWorker {
       const over = new AbortController();
       const after = (millis: number): Promise<'too long'> =>
         pause(millis, 'too long', { signal: over.signal });
-      // Only the report of the ended jobs to Redis is pending. If Redis is unreachable, that loses nothing,
-      // because the outbox dispatches the jobs again.
+      // At this point, only the report of the ended jobs to Redis is pending. If Redis is unreachable,
+      // nothing is lost, because the outbox dispatches the jobs again.
       const patience = Promise.race([after(graceMillis), allEnded.promise.then(() => after(lastWordMillis))]);
       patience.catch(() => undefined);
       const closed = await Promise.race([worker.close(), patience]);
