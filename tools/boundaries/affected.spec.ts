@@ -69,7 +69,7 @@ describe('a change is of concern to', () => {
   const cases: [file: string, affected: string[]][] = [
     ['README.md', ['tools-commands', 'workspace']],
     ['tools/bench/any.ts', ['tools-bench', 'tools-boundaries', 'tools-commands', 'workspace']],
-    ['tools/tour/any.ts', ['tools-commands', 'tools-images', 'tools-tour', 'workspace']],
+    ['tools/tour/any.ts', ['tools-boundaries', 'tools-commands', 'tools-images', 'tools-tour', 'workspace']],
     // Some specs of tools read the docs app's sources and the guides as text, without importing them.
     ['apps/docs/src/any.ts', ['docs', 'tools-boundaries', 'workspace']],
     ['docs/guides/any.md', ['docs', 'tools-generate', 'tools-guides', 'workspace']],

@@ -15,11 +15,11 @@ import { type Db } from './transaction.ts';
 /** The id of a record: a value, or the words for it in a statement. */
 export type Id = string | Part;
 
-/** What is to be known of a column. */
+/** The description of a column. */
 interface Column<Value> {
   /** Callers may change it. */
   readonly set?: true;
-  /** What it has in a new record where nothing else is said. Without this and `empty` it has to be said. */
+  /** The value in a new record if none is given. Without this and `empty` a value is required. */
   readonly initial?: Value;
   /** The same; and null clears it to this. A text that is empty is shown as null: nothing was said. */
   readonly empty?: Value;
@@ -70,14 +70,14 @@ type Shown<Row, Columns> = {
     | (Key extends With<Columns, { empty: '' }> ? null : never);
 };
 
-/** What is said of a new record. */
+/** The fields that a new record is created from. */
 type Draft<Row, Columns> = {
   readonly [Key in Exclude<keyof Columns, Optional<Columns>> as Camel<Key>]: Row[Key & keyof Row];
 } & {
   readonly [Key in Optional<Columns> | 'id' as Camel<Key>]?: Row[Key & keyof Row] | null | undefined;
 };
 
-/** What callers want of a record; undefined wants nothing, null clears. */
+/** The changes that a caller requests. Undefined changes nothing, and null clears the field. */
 type Wanted<Row, Columns> = {
   readonly [Key in With<Columns, { set: true }> as Camel<Key>]?:
     | Row[Key & keyof Row]
@@ -140,7 +140,7 @@ interface Described extends Column<unknown> {
 const describedOf = (columns: Readonly<Record<string, Column<unknown>>>): readonly Described[] =>
   Object.entries(columns).map(([column, traits]) => ({ column, field: camel(column), ...traits }));
 
-/** Which columns are read, inserted, set by callers and seen by them, and which of those are texts that may be empty. */
+/** Returns the columns that are read, inserted, set by callers and shown to them, and the texts that may be empty. */
 function listsOf(described: readonly Described[]) {
   const where = (is: (column: Described) => boolean): string[] =>
     described.filter(is).map(({ column }) => column);
@@ -153,7 +153,7 @@ function listsOf(described: readonly Described[]) {
   };
 }
 
-/** What a caller wants otherwise than the row has it now: the values by column, and the fields in the order of the wishes. */
+/** Returns the requested values that differ from the row, by column, and the names of their fields in the order of the request. */
 function changesOf(
   described: readonly Described[],
   now: Readonly<Record<string, unknown>>,
@@ -172,7 +172,7 @@ function changesOf(
   return { values, fields };
 }
 
-/** What is said of a new record, and what its description says of the rest. */
+/** Returns the columns of a new record: the given fields, and the initial values of the others. */
 function newRow(
   described: readonly Described[],
   said: Readonly<Record<string, unknown>>,

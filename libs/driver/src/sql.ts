@@ -36,7 +36,7 @@ export interface BoundStatement {
   readonly nested: readonly (readonly string[])[];
 }
 
-/** What follows in a statement: a part, after so many values that are none. So the steps to a text tell it from others. */
+/** A node in a tree of statement shapes: the parts and the numbers of values that follow lead to the finished text. */
 class Shape {
   text: string | null = null;
   private strings: readonly string[] | undefined;
@@ -44,7 +44,7 @@ class Shape {
   private next: Shape | undefined;
   private readonly others = new Map<readonly string[], Map<number, Shape>>();
 
-  /** What was bound by way of this shape, with the words of the parts that were nested. */
+  /** Yields the statements that were bound with this shape, with the strings of their nested parts. */
   *bound(nested: readonly (readonly string[])[]): Generator<BoundStatement> {
     if (this.text !== null) yield { text: this.text, nested };
     if (this.next !== undefined) yield* this.next.bound([...nested, this.strings ?? []]);
@@ -185,7 +185,7 @@ function join(
   return new Part(strings, values);
 }
 
-/** What is written into a table: the organization is the transaction's. */
+/** The columns that a caller writes. The organization comes from the transaction. */
 type Written<Row> = Omit<Row, 'org_id'>;
 type NewRow<Table extends keyof DB> = Written<Insertable<DB[Table]>>;
 type Changes<Table extends keyof DB> = Written<Updateable<DB[Table]>>;
@@ -238,7 +238,7 @@ function update<Table extends keyof DB>(
   );
 }
 
-/** What is written by a list of columns, which mostly is a constant. */
+/** Caches the SQL of a list of columns, which usually is a constant. */
 const written = new WeakMap<readonly string[], { key: string; strings: readonly string[] }>();
 
 function writing(what: string, names: readonly string[], make: () => readonly string[]): readonly string[] {

@@ -17,7 +17,7 @@ import { metricOf, openCallers } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { type TestSite, startHouse } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type Report, type RunSetup } from '../property.ts';
+import { property, type PropertyReport, type RunSetup } from '../property.ts';
 
 interface Extent {
   /**
@@ -52,7 +52,11 @@ async function foundTeam({ database }: TestSite): Promise<readonly string[]> {
   return [admin, admin, admin, admin, ...others.map(({ token }) => token), madeUp];
 }
 
-async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Report> {
+async function run(
+  setting: RunSetup,
+  extent: Extent,
+  removals: readonly GuardRemoval[],
+): Promise<PropertyReport> {
   const house = await startHouse(setting.services, { api: removals });
   const { api, gateway } = house;
   const callers = openCallers(setting.services);

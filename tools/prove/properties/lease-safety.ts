@@ -4,7 +4,7 @@
  */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
-import { property, type Report, type RunSetup } from '../property.ts';
+import { property, type PropertyReport, type RunSetup } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { type Course, type Deed, hold, type SafetyUnit } from './lease-safety/holders.ts';
 import { judge, type Rivals, type SafetyVerdict } from './lease-safety/verdict.ts';
@@ -47,7 +47,7 @@ async function run(
   { seed, services, note }: RunSetup,
   extent: Extent,
   removals: readonly GuardRemoval[],
-): Promise<Report> {
+): Promise<PropertyReport> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people, removals });
   const { units, rivals } = await makeUnits(site);

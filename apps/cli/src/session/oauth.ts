@@ -35,7 +35,7 @@ const DeviceAuthorization = z.object({
   expires_in: z.number(),
   interval: z.number().default(usualSeconds),
 });
-export type Device = z.infer<typeof DeviceAuthorization>;
+export type DeviceAuthorization = z.infer<typeof DeviceAuthorization>;
 
 const Tokens = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
 const Refusal = z.object({ error: z.string(), error_description: z.string().optional() });
@@ -111,7 +111,7 @@ export async function findMetadata(baseUrl: string): Promise<Metadata | undefine
 /** Returns the resource of a login, which is the API itself. */
 const resourceOf = ({ issuer }: Metadata): string => new URL('/api', issuer).href;
 
-export async function beginDevice(metadata: Metadata, scope: string): Promise<Device> {
+export async function beginDevice(metadata: Metadata, scope: string): Promise<DeviceAuthorization> {
   const resource = resourceOf(metadata);
   const answer = await answerTo(
     metadata.device_authorization_endpoint,
@@ -173,7 +173,7 @@ export async function exchangeCode(
 }
 
 /** Waits until a person has answered. Throws SignInRefused if the person refused or the code expired. */
-export async function waitForPerson(metadata: Metadata, device: Device): Promise<StoredLogin> {
+export async function waitForPerson(metadata: Metadata, device: DeviceAuthorization): Promise<StoredLogin> {
   const over = new SignInRefused(
     'the code is over before anybody typed it in; muster login shows another one',
   );

@@ -14,7 +14,7 @@ import { staleKeys } from '../data/stale.ts';
 import { untilSignedIn } from '../data/proof.ts';
 import { stoppedBy } from '../data/stops.ts';
 import { hasUnsaved } from '../data/unsaved.ts';
-import { openSessionByCookie, type SessionState, type Session } from '../data/session.ts';
+import { openSessionByCookie, type SessionState, type ConsoleSession } from '../data/session.ts';
 import { isStillSignedIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
 import { resendUnanswered } from '../data/unanswered.ts';
 import { preload } from '../components/lazily.ts';
@@ -107,7 +107,7 @@ function SignedInConsole({
   session,
   onTokenOver,
 }: {
-  readonly session: Session;
+  readonly session: ConsoleSession;
   readonly onTokenOver: () => void;
 }) {
   const { signedIn, identity } = session;

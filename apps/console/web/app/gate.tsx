@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import { openByToken, type Session } from '../data/session.ts';
+import { openByToken, type ConsoleSession } from '../data/session.ts';
 import { Mark } from '../components/icons.tsx';
 import { errorText } from '../components/notices.tsx';
 import { useTitle } from '../components/title.ts';
 import { t } from '../messages/index.ts';
 
 /** Asks for a token if the installation has no sign-in. The token stays in the memory of this window. */
-export function TokenSignIn({ onOpen }: { readonly onOpen: (session: Session) => void }) {
+export function TokenSignIn({ onOpen }: { readonly onOpen: (session: ConsoleSession) => void }) {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<string | null>(null);

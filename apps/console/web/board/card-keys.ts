@@ -5,7 +5,7 @@ import { type Lane } from '../data/lanes.ts';
 import { type ChooserField, chooserFieldOf } from '../components/choosing.ts';
 import { isSingle } from '../components/keys.ts';
 import { type useCardMoves } from './moving.ts';
-import { positionOf, type Direction, directionOf, nextCardPosition } from './walk.ts';
+import { positionOf, type WalkDirection, directionOf, nextCardPosition } from './walk.ts';
 
 interface CardKeyActions {
   readonly lanes: readonly Lane[];
@@ -18,7 +18,7 @@ interface CardKeyActions {
   readonly clearSelection: (() => void) | undefined;
 }
 
-function moveFocus({ lanes, focusCard }: CardKeyActions, { id }: StoryCard, to: Direction): void {
+function moveFocus({ lanes, focusCard }: CardKeyActions, { id }: StoryCard, to: WalkDirection): void {
   const from = positionOf(lanes, id);
   const next = from === undefined ? undefined : nextCardPosition(lanes, from, to);
   const found = next === undefined ? undefined : lanes[next.lane]?.cards[next.row];

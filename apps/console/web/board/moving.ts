@@ -5,7 +5,7 @@ import { type Board } from '../data/boards.ts';
 import { type Lane, type CardPlace } from '../data/lanes.ts';
 import { announce, notify, errorText } from '../components/notices.tsx';
 import { t } from '../messages/index.ts';
-import { cardIdAtInsertion, nextMovePosition, positionOf, type Direction } from './walk.ts';
+import { cardIdAtInsertion, nextMovePosition, positionOf, type WalkDirection } from './walk.ts';
 
 /** The state of the move mode: the card as it was at the beginning, and its target position. */
 export interface MoveInProgress {
@@ -62,7 +62,7 @@ export function useCardMoves(board: Board) {
     announce(t.move.started(card.key, now.name, now.at, now.of));
   };
 
-  const step = (lanes: readonly Lane[], to: Direction): void => {
+  const step = (lanes: readonly Lane[], to: WalkDirection): void => {
     if (moving === null) return;
     const from = positionOf(lanes, moving.card.id);
     if (from === undefined) return;

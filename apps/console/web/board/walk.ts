@@ -14,9 +14,9 @@ export function positionOf(lanes: readonly Lane[], id: string | null): CardPosit
   return undefined;
 }
 
-export type Direction = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
+export type WalkDirection = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
 
-const directionByKey: Readonly<Record<string, Direction>> = {
+const directionByKey: Readonly<Record<string, WalkDirection>> = {
   ArrowUp: 'up',
   k: 'up',
   ArrowDown: 'down',
@@ -28,7 +28,7 @@ const directionByKey: Readonly<Record<string, Direction>> = {
   Home: 'first',
   End: 'last',
 };
-export const directionOf = (key: string): Direction | undefined => directionByKey[key];
+export const directionOf = (key: string): WalkDirection | undefined => directionByKey[key];
 
 /**
  * Returns the position of the next card in the direction of `step`. To the left and right, this is the card
@@ -37,7 +37,7 @@ export const directionOf = (key: string): Direction | undefined => directionByKe
 export function nextCardPosition(
   lanes: readonly Lane[],
   from: CardPosition,
-  step: Direction,
+  step: WalkDirection,
 ): CardPosition | undefined {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 0) - 1;
@@ -56,7 +56,11 @@ export function nextCardPosition(
 }
 
 /** Returns the next position of a card that is being moved, which may be in an empty column. */
-export function nextMovePosition(lanes: readonly Lane[], from: CardPosition, step: Direction): CardPosition {
+export function nextMovePosition(
+  lanes: readonly Lane[],
+  from: CardPosition,
+  step: WalkDirection,
+): CardPosition {
   const { lane, row } = from;
   const last = (lanes[lane]?.cards.length ?? 1) - 1;
   if (step === 'first') return { lane, row: 0 };

@@ -1,12 +1,12 @@
 /** Context of all components: the session with its API client, the event stream and the boards. */
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
 import { type Boards } from './boards.ts';
-import { type LiveConnection, type Connection } from './live.ts';
+import { type LiveConnection, type StreamConnection } from './live.ts';
 import { useOfflineSince } from './online.ts';
-import { type Session } from './session.ts';
+import { type ConsoleSession } from './session.ts';
 
 export interface Console {
-  readonly session: Session;
+  readonly session: ConsoleSession;
   readonly live: LiveConnection;
   readonly boards: Boards;
   readonly signOut: () => void;
@@ -23,7 +23,7 @@ export function useConsole(): Console {
 export const useClient = () => useConsole().session.client;
 export const useIdentity = () => useConsole().session.identity;
 
-export function useWire(): Connection {
+export function useWire(): StreamConnection {
   const { live } = useConsole();
   const wire = useSyncExternalStore(live.subscribe, live.wire);
   const since = useOfflineSince();

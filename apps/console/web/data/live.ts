@@ -5,11 +5,11 @@
  */
 import { isRefusal, type Streamed, UnauthorizedError } from '@muster/client';
 import { type Event } from '@muster/registry';
-import { type Session } from './session.ts';
+import { type ConsoleSession } from './session.ts';
 import { serverNow } from './time.ts';
 import { takeTurns } from './turns.ts';
 
-export type Connection =
+export type StreamConnection =
   | { readonly state: 'opening' | 'live' }
   | { readonly state: 'lost'; readonly since: number }
   /** The member already has the maximum number of streams, in other browsers. */
@@ -29,7 +29,7 @@ export interface StreamHandlers {
 }
 
 export interface LiveConnection {
-  readonly wire: () => Connection;
+  readonly wire: () => StreamConnection;
   readonly subscribe: (changed: () => void) => () => void;
   readonly stop: () => void;
 }
@@ -38,7 +38,7 @@ export interface LiveConnection {
 type WindowMessage =
   | { readonly type: 'streamed'; readonly streamed: Streamed }
   /** From the window with the stream: its connection state. */
-  | { readonly type: 'wire'; readonly wire: Connection }
+  | { readonly type: 'wire'; readonly wire: StreamConnection }
   /** From another window: a request for the connection state. */
   | { readonly type: 'asked' }
   /** The API rejected the credentials: each window checks whether the session has ended. */
@@ -60,20 +60,20 @@ const leaderTimeoutMs = 8_000;
 
 /** The shared state and functions of this window, whether it reads the stream or gets messages. */
 interface WindowState {
-  readonly session: Session;
+  readonly session: ConsoleSession;
   readonly heard: StreamHandlers;
-  wire: Connection;
+  wire: StreamConnection;
   /** The cursor of the last received event. */
   cursor: string;
   /** True if this window reads the stream. */
   isMine: boolean;
   readonly tell: (told: WindowMessage) => void;
-  readonly become: (next: Connection) => void;
+  readonly become: (next: StreamConnection) => void;
   /** Resolves to true if the session has ended for good; then everything is stopped. */
   readonly isOver: () => Promise<boolean>;
 }
 
-export function startLive(session: Session, heard: StreamHandlers): LiveConnection {
+export function startLive(session: ConsoleSession, heard: StreamHandlers): LiveConnection {
   const name = `muster.stream.${session.audience}`;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -219,7 +219,7 @@ function createFollower(station: WindowState, takeTurn: () => void): Follower {
     station.cursor = cursor;
     isCaughtUp = true;
   };
-  const hearWire = async (theirs: Connection): Promise<void> => {
+  const hearWire = async (theirs: StreamConnection): Promise<void> => {
     if (!isCaughtUp)
       await (catching ??= catchUp().finally(() => {
         catching = undefined;

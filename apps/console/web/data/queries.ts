@@ -2,10 +2,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type Execution, type Project } from '@muster/registry';
-import { type Session } from './session.ts';
+import { type ConsoleSession } from './session.ts';
 
 /** The organization as it was when the session began, until an event invalidates it. */
-export const orgQuery = ({ client, identity }: Session) =>
+export const orgQuery = ({ client, identity }: ConsoleSession) =>
   queryOptions({
     queryKey: ['org'],
     queryFn: async () => (await client.session.identity()).org,

@@ -17,7 +17,7 @@ import { resendableFetch } from './unanswered.ts';
 
 export type Identity = ResultOf<Registry['session']['identity']>;
 
-export interface Session {
+export interface ConsoleSession {
   readonly identity: Identity;
   readonly client: Client;
   readonly stream: (options: StreamOptions) => AsyncGenerator<Streamed, void, undefined>;
@@ -45,7 +45,7 @@ interface StreamOptions {
 }
 
 export type SessionState =
-  | { readonly state: 'inside'; readonly session: Session }
+  | { readonly state: 'inside'; readonly session: ConsoleSession }
   /** No one is signed in. */
   | { readonly state: 'outside' }
   /** The installation has no sign-in, so the console asks for a token. */
@@ -79,13 +79,13 @@ export async function openSessionByCookie(): Promise<SessionState> {
 }
 
 /** Opens a session with a token; undefined if the token is invalid. */
-export const openByToken = (token: string): Promise<Session | undefined> =>
+export const openByToken = (token: string): Promise<ConsoleSession | undefined> =>
   openSession({ baseUrl, token, fetch: resendableFetch }, null).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) return undefined;
     throw error;
   });
 
-async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<Session> {
+async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<ConsoleSession> {
   const client = createClient(withSignInAgain(retrying(httpTransport(http), { forSeconds }), signedIn));
   const asked = Date.now();
   const [identity, { cursor }] = await Promise.all([
