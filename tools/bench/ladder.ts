@@ -32,7 +32,7 @@ export interface Ladder {
   /** The bare servers, each doing more than the previous one. */
   readonly bare: readonly Rung[];
   readonly service: Rung;
-  /** The name of the bare server that runs only the statement. Shares are relative to it. */
+  /** The name of the bare server that runs only the statement. Shares are relative to this server. */
   readonly statement: string;
   readonly asked: readonly LadderRequest[];
 }

@@ -34,7 +34,7 @@ export async function readPostgresSeconds(postmaster: number): Promise<number | 
   let nanoseconds = 0;
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    // A process may exit while it is read.
+    // A process may exit while its entry in /proc is read.
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const isPostmaster = Number(name) === postmaster;

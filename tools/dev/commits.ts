@@ -20,7 +20,7 @@ function git(folder: string, ...args: string[]): string | undefined {
 function messagesOf(folder: string): string[] | string {
   const added = git(folder, 'log', '--diff-filter=A', '--format=%H', '--', 'commitlint.config.js');
   if (added === undefined) return 'There is no git repository with commits here';
-  // A shallow clone's oldest commit adds every file, so the check begins after it.
+  // A shallow clone's oldest commit adds every file, so the check begins after that commit.
   const first = added.split('\n').at(-1) ?? '';
   if (first === '') return 'No commit has commitlint.config.js yet';
   const messages = git(folder, 'log', '--no-merges', '--format=%B%x00', `${first}..HEAD`) ?? '';

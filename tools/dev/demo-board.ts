@@ -8,7 +8,7 @@ import { type Tokens } from './dev-file.ts';
 
 export const demoProjectKey = 'WEB';
 
-/** The statuses that a story passes through before it reaches its current one. */
+/** The statuses that a story passes through before it reaches its current status. */
 const wayTo: Record<StoryStatus, readonly StoryStatus[]> = {
   backlog: [],
   ready: ['ready'],

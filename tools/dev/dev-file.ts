@@ -33,14 +33,14 @@ const DevFile = z.object({
   orgSlug: z.string().nullable(),
   projectKey: z.string().nullable(),
   tokens: Tokens.nullable(),
-  /** The process id of `npm start`. Null when it has stopped. */
+  /** The process id of `npm start`. Null after `npm start` has stopped. */
   pid: z.int().nullable(),
   startedAt: z.string(),
 });
 /** The facts about a development instance for scripts and people, in `.data/dev.json`. */
 export type DevFile = z.infer<typeof DevFile>;
 
-/** Reads the file of the last start. Returns undefined if there is none or it is damaged. */
+/** Reads the file of the last start. Returns undefined if the file is missing or damaged. */
 export function readDevFile(): DevFile | undefined {
   try {
     return DevFile.parse(JSON.parse(readFileSync(devFilePath, 'utf8')));

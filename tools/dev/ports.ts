@@ -21,7 +21,7 @@ const metricsOffset = 10;
 
 export const metricsPortOf = (port: number): number => port + metricsOffset;
 
-/** The distance from PORT_BASE to the last port that is counted from it. */
+/** The distance from PORT_BASE to the last port that is computed from PORT_BASE. */
 const farthest = metricsPortOf(Math.max(...Object.values(portsOfApps).map(({ offset }) => offset)));
 
 export function portOfApp(name: AppName, environment: NodeJS.ProcessEnv): number {

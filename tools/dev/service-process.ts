@@ -14,8 +14,8 @@ export interface ServiceProcess {
   readonly exited: Promise<ServiceExit>;
   readonly isAlive: () => boolean;
   /**
-   * Asks the process to end, kills it after the grace period, and returns when it is gone. It is safe to call
-   * twice.
+   * Asks the process to end, kills it after the grace period, and returns when the process is gone. The
+   * function may be called twice.
    */
   stop(): Promise<void>;
   /** Kills the process without a grace period. */
@@ -29,7 +29,7 @@ export interface ServiceProcessOptions {
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   readonly stopSignal: 'TERM' | 'INT' | 'QUIT';
-  /** The time limit of a graceful stop in seconds, after which it is killed. */
+  /** The time limit of a graceful stop in seconds. After this time the process is killed. */
   readonly graceSeconds: number;
   /** A temporary folder, which is removed even if this process is killed before it could stop the child. */
   readonly folderToRemove?: string | undefined;

@@ -31,8 +31,9 @@ const mostItems = 2;
 const mostCharacters = 300;
 
 /**
- * Moves a time. If it is less than a day or whole days away from the call, the distance stays. Dates and
- * fixed times are moved to the month before or after.
+ * Returns the time that the reference shows for a time in an answer. A time keeps its distance to the call if
+ * the distance is less than a day or whole days. Other times, such as dates, move to the month before or
+ * after.
  */
 function shownTime(at: number, now: number): string {
   const distance = Math.round((at - now) / minute) * minute;

@@ -74,7 +74,10 @@ registerHooks({
   },
 });
 
-/** Loads the module again, because jest-circus keeps its state in it and each file needs its own state. */
+/**
+ * Loads the module again for each file, because jest-circus keeps its state in the module and each file needs
+ * its own state.
+ */
 function requireAnew(file: string): unknown {
   Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
   Reflect.deleteProperty(globalThis, Symbol.for('TEST_TIMEOUT_SYMBOL'));

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { type Database } from './services.ts';
 
-/** A token with its member, and its agent if it is an agent's. */
+/** A token with its member, and with its agent if the token belongs to an agent. */
 export interface TestUser {
   readonly token: string;
   readonly email: string;

@@ -69,7 +69,7 @@ export class Scope {
     this.#faults.add(fault);
   }
 
-  /** Throws if a guard was in no statement, because nothing was then tested without it. */
+  /** Throws if a guard was in no statement, because in that case no call was tested without the guard. */
   requireMet(): void {
     if (this.#faults.size > 0) throw new Error([...this.#faults].join('\n'));
     const unmet = [...this.#met].filter(([, isMet]) => !isMet);
@@ -98,7 +98,7 @@ export class Services {
   #server: Promise<Postgres> | undefined;
   readonly #home = new Scope(() => (this.#server ??= startServer()));
 
-  /** Runs with a new scope, which is stopped afterwards. */
+  /** Calls `run` with a new scope, and stops the scope afterwards. */
   async during<Result>(run: (scope: Scope) => Promise<Result>): Promise<Result> {
     const scope = new Scope(() => (this.#server ??= startServer()), this.#home);
     try {

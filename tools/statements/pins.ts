@@ -66,7 +66,7 @@ function* levelsIn(node: unknown, named: ReadonlySet<string>): Generator<Level> 
   if (!isNode(node)) return;
   for (const [kind, inner] of Object.entries(node)) {
     if (!isNode(inner)) continue;
-    // The parser gives the halves of a union without their node kind, just as it does for the sides of a
+    // The parser returns the two halves of a union without their node kind, as it returns the sides of a
     // join.
     const isHalf = (kind === 'larg' || kind === 'rarg') && 'op' in inner;
     const isLevel = isHalf || (levels as readonly string[]).includes(kind);

@@ -161,8 +161,8 @@ async function live(
 }
 
 /**
- * Reports the merge with a token and tries to complete the story because of it. Returns a violation if that
- * succeeds.
+ * Reports the merge with a token and then tries to complete the story. Returns a violation if the story is
+ * completed.
  */
 async function report(
   { api, counts }: Course,

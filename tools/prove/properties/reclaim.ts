@@ -115,7 +115,7 @@ async function untilNoted(course: Course, { executionId }: Killed): Promise<Recl
   return { how: 'noted', endedAt: Date.parse(found.expiredAt), at: Date.parse(found.at) };
 }
 
-/** Asks for the story repeatedly as another member, until it is granted. */
+/** Asks for the story repeatedly as another member, until the story is granted. */
 async function untilTaken(course: Course, killed: Killed, storyId: string): Promise<Reclaimed | undefined> {
   const { site, holder, rival, violations } = course;
   const api = site.clientOf(rival);

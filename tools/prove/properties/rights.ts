@@ -75,8 +75,8 @@ function kindsOf({ house, apis }: Place, callers: Callers, token: string, projec
 }
 
 /**
- * Creates a member with a token who has the right that the change removes, and may read and write in a
- * project because of it.
+ * Creates a member with a token. The member has the right that the change removes, and may read and write in
+ * a project because of that right.
  */
 async function arrange({ house, apis }: Place, callers: Callers, change: RightsChange) {
   const { owner } = house.database;
@@ -96,7 +96,9 @@ async function arrange({ house, apis }: Place, callers: Callers, change: RightsC
 /** The SQL states of a deadlock and of a lock timeout. */
 const lostToOthers: readonly unknown[] = ['40P01', '55P03'];
 
-/** Runs a change. It may lose a lock conflict with concurrent calls, changes nothing then, and is retried. */
+/**
+ * Runs a change. A change that loses a lock conflict with concurrent calls changes nothing and is retried.
+ */
 async function commit(owner: Pool, sql: string): Promise<void> {
   for (;;) {
     try {

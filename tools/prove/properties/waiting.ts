@@ -125,7 +125,7 @@ async function beginWaiting(ground: ApiSite, streams: readonly Stream[]): Promis
 /** Reads the number of waiting requests from the API's metrics. */
 const levelOf = ({ api }: ApiSite): Promise<number> => metricOf(api, 'muster_requests_waiting');
 
-/** Starts one more wait than a token may have. Returns a violation if it is not refused. */
+/** Starts one more wait than a token may have. Returns a violation if this wait is not refused. */
 async function waitOnceMore({ as }: ApiSite, [stream]: readonly Stream[]): Promise<string[]> {
   const params = { executionId: stream?.executionId, afterSeq: 1, waitSeconds: 1 };
   const ninths: CallReply[] = [];

@@ -15,8 +15,8 @@ export const isSame = (a: ModelHolder, b: ModelHolder): boolean => a.person === 
 export type ModelState = 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed';
 
 /**
- * The calls that end a lease. Only the caller that ended it may repeat the call. With another outcome or
- * recipient it is a different call.
+ * The calls that end a lease. Only the caller that ended the lease may repeat the call. A call with another
+ * outcome or recipient is a different call.
  */
 export type ModelEnding = `handoff to ${Name}` | 'release' | `complete as ${string}`;
 
@@ -198,7 +198,7 @@ export function viewOf(model: Model): Record<string, unknown> {
       needsRework: execution.needsRework,
       lock: execution.lock?.holder.person ?? null,
       lockLapsed: execution.lock?.lapsed ?? null,
-      // While the lease is held, the execution's lock never ends before it.
+      // While the lease is held, the execution's lock never ends before the lease.
       lockIsShort: false,
       gaps: 0,
     };
