@@ -72,7 +72,7 @@ export function accessJourneys(house: House): void {
   const colours = ['color-contrast'];
   const butColours = { 'color-contrast': { enabled: false } };
 
-  /** Checks both themes and both widths, and restores the page. */
+  /** Checks the page in both themes and at both widths, and then restores the theme and the width. */
   async function look(page: Page): Promise<object> {
     const light = await brokenRules(page);
     await page.emulateMedia({ colorScheme: 'dark' });

@@ -58,7 +58,7 @@ export async function goTo(page: Page, address: string): Promise<void> {
   page.off('requestfailed', hear);
 }
 
-/** An address that only the wait for an interception requests. */
+/** The address that `intercept` requests to find out if the interception is active. Nothing else requests it. */
 const probe = '/intercepted';
 
 /**

@@ -98,7 +98,8 @@ export function keysJourneys(house: House): void {
     await press(page, 'x', 'ArrowDown', 'x', 'p');
     const menuOf = (name: string): Locator => page.getByRole('menu', { name, exact: true });
     const chosen = page.getByRole('toolbar', { name: 'All selected stories' });
-    // The values differ, so Enter alone selects nothing.
+    // The selected stories have different priorities, so the menu itself has the focus and Enter changes
+    // nothing.
     await menuOf('Priority of 2 stories').and(page.locator(':focus')).waitFor();
     await press(page, 'Enter', 'u', 'Enter');
     await page.locator('.notice', { hasText: '2 stories were changed' }).waitFor();

@@ -91,7 +91,7 @@ export function settingsJourneys(house: House): void {
       .getByRole('checkbox', { name: 'Push' })
       .press(' ');
     await replies.getByText('off', { exact: true }).waitFor();
-    // A refused choice is reverted.
+    // If the API refuses a choice, the checkbox shows the previous state again.
     await intercept(page, '**/api/notifications/setPreference', (route) =>
       route.fulfill(refusal(403, 'forbidden')),
     );

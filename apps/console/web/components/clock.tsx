@@ -3,7 +3,10 @@ import { useSyncExternalStore } from 'react';
 import { serverNow } from '../data/time.ts';
 import { durationText, t } from '../messages/index.ts';
 
-/** One timer for all components that show time. It runs only while any is mounted. */
+/**
+ * The interval of the timer that all components with a time share. The timer runs only while such a component
+ * is mounted.
+ */
 const tickMs = 5_000;
 let now = serverNow();
 const watchers = new Set<() => void>();

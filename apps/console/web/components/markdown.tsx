@@ -11,7 +11,10 @@ import { membersQuery } from '../data/people-queries.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { htmlOf, type Linkable } from './markdown-text.ts';
 
-/** A random prefix, so that an author's own checkbox never counts as a task box. */
+/**
+ * The random prefix of the values of task boxes. A checkbox that an author wrote as HTML has no such value,
+ * so it is not taken for a task box.
+ */
 const taskPrefix = `${crypto.getRandomValues(new Uint32Array(4)).join('.')}.`;
 const purify = DOMPurify(globalThis.window);
 
@@ -54,7 +57,7 @@ const sanitizerSettings = {
 
 interface MarkdownProps {
   readonly text: string;
-  /** Level of the heading above the text; headings in the text start at the next level. */
+  /** The level of the heading above the text. Headings in the text start at the next level. */
   readonly below?: number;
   /**
    * Saves a ticked or cleared task box. Resolves to false if the save failed. Without this callback, the

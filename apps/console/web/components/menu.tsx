@@ -34,7 +34,8 @@ interface MenuListProps {
   readonly anchor: () => HTMLElement | null;
   readonly staysOpen?: boolean;
   /**
-   * True if exactly one choice applies. The focus starts on the current one, so that Enter changes nothing.
+   * True if exactly one choice applies. The focus then starts on the current choice, so that Enter changes
+   * nothing.
    */
   readonly isOneOf?: boolean;
   /** Called on close. `isBack` is true if the focus should return to the anchor. */

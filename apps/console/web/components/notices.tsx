@@ -8,7 +8,7 @@ export interface Notice {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly title: string;
   readonly body?: string;
-  /** Notices about the same subject replace each other. */
+  /** The subject of the notice. It replaces the notice with the same subject, if there is one. */
   readonly about?: string;
   /** Actions of the notice. A notice with actions stays until one is chosen. */
   readonly acts?: readonly { readonly name: string; readonly run: () => void; readonly isMain?: boolean }[];

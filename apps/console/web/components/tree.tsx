@@ -53,7 +53,7 @@ function TreeBranch({ node, say }: { readonly node: TreeNode; readonly say: Rend
   );
 }
 
-/** Renders the tree. `say` renders the details of a lock next to its path, with a key. */
+/** Renders locks as a tree of folders and files. `say` renders the details of one lock next to its path. */
 export const ResourceTree = ({
   locks,
   say,

@@ -148,7 +148,7 @@ function handleStreamed(streamed: Streamed, { event, resync, notification, unrea
 async function readStreamAsLeader(station: WindowState, signal: AbortSignal): Promise<void> {
   const { tell, become, isOver } = station;
   station.isMine = true;
-  // Answer windows that are waiting for the connection state.
+  // Other windows may be waiting for the connection state, so send it to them.
   tell({ type: 'wire', wire: station.wire });
   while (!signal.aborted) {
     try {

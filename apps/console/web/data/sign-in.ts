@@ -19,7 +19,7 @@ export interface SignedIn {
   readonly organizations: readonly Organization[];
 }
 
-/** Delay before a retry. A network change aborts requests in progress. */
+/** The delay before a failed request is sent again. A change of the network aborts all requests in progress. */
 const retryDelayMs = 300;
 
 /**

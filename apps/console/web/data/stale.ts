@@ -1,7 +1,7 @@
 /** Maps events to the query keys that they invalidate. */
 import { type Event } from '@muster/registry';
 
-/** Subjects that the settings show. */
+/** The subjects of events after which the settings are refetched, because the settings pages show them. */
 const settingsSubjects: ReadonlySet<string> = new Set([
   ...['org', 'policy', 'member', 'invitation', 'team', 'access', 'seats', 'agent', 'webhook', 'forge'],
   ...['prompt', 'contract', 'column', 'columns', 'project', 'import'],

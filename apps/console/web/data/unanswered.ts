@@ -4,7 +4,10 @@
  */
 const unanswered = new Set<AbortController>();
 
-/** Works like `fetch`. The same request is sent again after `resendUnanswered`; writes carry an idempotency key. */
+/**
+ * Works like `fetch`, but sends the same request again when `resendUnanswered` is called before a response
+ * arrives. Repeating a write is safe, because it carries an idempotency key.
+ */
 export async function resendableFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   for (;;) {
     const attempt = new AbortController();

@@ -50,7 +50,10 @@ function useRowKeys(
   });
 }
 
-/** Returns the facts below a title. Most titles already contain the actor's name. */
+/**
+ * Returns the facts below the title of a notification. The actor's name is omitted if the title already
+ * contains it.
+ */
 function detailsOf({ actor, title, createdAt, body }: Notification): string {
   const name = nameOf(actor);
   return [title.includes(name) ? '' : name, timeAgo(createdAt), body]

@@ -82,7 +82,7 @@ export const ListItem = ({
   </li>
 );
 
-/** Joins the facts about one thing. */
+/** Joins the facts about one thing with dots, and skips empty ones. */
 export const joinFacts = (...all: readonly (string | false | null | undefined)[]): string =>
   all.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
 

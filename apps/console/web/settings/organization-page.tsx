@@ -33,7 +33,7 @@ export function OrganizationPage() {
           { section: 'connections', children: <Connections /> },
           { section: 'notifications', children: <Notifications /> },
           { section: 'sessions', children: <Sessions /> },
-          // A caller with a token has no account here to sign in with.
+          // A caller who signed in with a token has no account, and thus no passkeys.
           ...(session.signedIn === null ? [] : ([{ section: 'passkeys', children: <Passkeys /> }] as const)),
         ]
       : [];

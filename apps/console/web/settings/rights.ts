@@ -11,7 +11,10 @@ export function useIsAdmin(): boolean {
   );
 }
 
-/** Returns true if the reader may create projects. Viewers and bound tokens may not. */
+/**
+ * Returns true if the reader may create projects. Viewers may not, and neither may tokens that are bound to
+ * projects or only allow reading.
+ */
 export function useMayMakeProjects(): boolean {
   const { member, token } = useIdentity();
   return member.role !== 'viewer' && widestOf(token.scopes) !== 'read' && token.projectIds === null;

@@ -33,7 +33,7 @@ const Blocker = ({ storyKey, title }: { readonly storyKey: string; readonly titl
   </Link>
 );
 
-/** The obstacles for readers who may not write. */
+/** Shows the obstacles of a story to readers who may not write. */
 export function BlockersRead({ story }: { readonly story: Story }) {
   const blockers = useBlockers(story);
   if (story.blockedBy.length === 0) return null;

@@ -49,7 +49,7 @@ function useEdited(storyId: string, spec: Edited['base']) {
   const [edited, setEdited] = useState<Edited>(() => ({
     ...{ base: draft.found?.base ?? spec, text: draft.found?.text ?? spec.content },
   }));
-  /** The newest text, for callbacks that started before it was typed. */
+  /** The newest text. A callback that started before this text was typed reads it when the callback ends. */
   const latest = useRef(edited);
   const isDirty = edited.text !== edited.base.content;
   const change = (next: Edited): void => {

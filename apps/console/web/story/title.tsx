@@ -181,7 +181,7 @@ function useDescription({ shown, meetings, save, keepTheirs }: StoryEditProps['e
           text: found.text,
         },
   );
-  /** The newest text, for a save that started before it was typed. */
+  /** The newest text. A save that started before this text was typed reads it when the save ends. */
   const latest = useRef(draft);
   const met = meetings.description;
   const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');
