@@ -76,7 +76,8 @@ async function copyFiles(from: string, to: string): Promise<void> {
     if (entry.isDirectory()) await mkdir(path.join(to, name), { mode: 0o700, recursive: true });
     else
       await copyFile(path.join(from, name), path.join(to, name)).catch((error: unknown) => {
-        // The server keeps running during the copy. Recovery also removes the files that it removed.
+        // The server keeps running during the copy and may remove files. Recovery removes these files from
+        // the copy, too.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       });
   }

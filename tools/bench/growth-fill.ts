@@ -6,9 +6,9 @@ import pg from 'pg';
 import { type BenchOrg, description, titleOf } from './data.ts';
 
 /**
- * Fills the still project up to `total` stories in its columns, after the existing ones. Five of them have a
- * unique label and a unique word in their title, in a small project as in a large one. A rank that starts
- * with `h` has eight more digits (fractional-indexing).
+ * Fills the project without writes up to `total` stories in its columns, after the existing stories. Five of
+ * the stories have a unique label and a unique word in their title, in a small project as in a large one. A
+ * rank that starts with `h` has eight more digits (fractional-indexing).
  */
 const stories = `
   with place as (

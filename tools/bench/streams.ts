@@ -21,7 +21,10 @@ const streamsOfOrganization = 1_000;
 const idleStreams = 5_000;
 /** The number of streams opened concurrently, which is below the API's limit of concurrent calls. */
 const openedAtOnce = 40;
-/** Exceeds the interval at which an idle stream sends its ID, so that each stream has sent one. */
+/**
+ * A pause that is longer than the interval at which an idle stream sends its ID. After the pause each stream
+ * has sent its ID.
+ */
 const idleMillis = 20_000;
 
 const readersOfWrites = 20;

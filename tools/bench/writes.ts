@@ -16,7 +16,10 @@ import { connections, type Workload } from './work.ts';
 import { works } from './works.ts';
 import { stepNames } from './write-steps.ts';
 
-/** Statistics without a statement timeout, because ANALYZE may take longer than a call is allowed to. */
+/**
+ * Updates Postgres' statistics without a statement timeout, because ANALYZE may take longer than a call is
+ * allowed to.
+ */
 const analyze = 'begin; set local statement_timeout = 0; analyze; commit';
 
 const orgCount = 8;

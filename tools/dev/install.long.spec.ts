@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { isRunning } from './foreign-process.ts';
 
 const script = '/usr/bin/script';
-/** Skips tests that need a terminal if there is no such program. It is part of util-linux. */
+/** Skips tests that need a terminal unless the program `script` of util-linux is installed on Linux. */
 const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
 
 let folder: string;

@@ -41,7 +41,7 @@ export function leash(pid: number, signal: 'TERM' | 'INT' | 'QUIT', folderToRemo
   const gone = once(watcher, 'exit');
   watcher.stdin.on('error', () => undefined);
   watcher.unref();
-  // A pipe is a socket in Node. It must not keep a script alive that forgot to stop its services.
+  // The pipe, which is a socket in Node, must not keep a script alive that forgot to stop its services.
   if (watcher.stdin instanceof Socket) watcher.stdin.unref();
   return {
     release: async () => {

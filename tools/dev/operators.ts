@@ -10,7 +10,7 @@ import { repositoryRoot } from './repository.ts';
 /** The operators' command line for licenses. */
 export const licenseProgram = path.join(repositoryRoot, 'apps/license-service/src/cli.ts');
 
-/** A database that is available until it is given back. */
+/** A database that is available until `giveBack` is called. */
 export interface LentDatabase {
   readonly url: string;
   readonly giveBack: () => Promise<void>;

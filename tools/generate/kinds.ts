@@ -1,6 +1,6 @@
 /**
- * Generates the facts about each operation that the client needs at run time, from the registry. They have no
- * schemas.
+ * Generates, from the registry, the facts about each operation that the client needs at run time. These facts
+ * contain no schemas.
  */
 import { isOperation, registry } from '@muster/registry';
 import { formatted } from '@muster/tools';

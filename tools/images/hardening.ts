@@ -12,7 +12,7 @@ const Inspected = z.array(
   }),
 );
 
-/** Capabilities that a service may keep. The edge binds low ports. */
+/** Linux capabilities that a service may keep. The edge needs one to bind low ports. */
 const mayKeep: Readonly<Record<string, readonly string[]>> = { edge: ['CAP_NET_BIND_SERVICE'] };
 /** Debian's Caddy runs as root in its container, as the official image does. */
 const mayBeRoot = ['edge'];

@@ -38,7 +38,7 @@ async function serversAt(
   };
 }
 
-/** Moves between servers use logical replication. */
+/** Moves of organizations between servers use logical replication. */
 const settings = { wal_level: 'logical' };
 
 /** Starts two clusters, which end with this process. */

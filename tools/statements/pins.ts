@@ -147,7 +147,7 @@ function sideOf(node: unknown, references: readonly Reference[]): string | undef
     textOf(childOf(part, 'String'), 'sval'),
   );
   if (column.length === 0) return undefined;
-  // A column without an alias belongs to the only table of the level.
+  // A column without an alias belongs to the only table of the query level.
   if (column.length === 1)
     return references.length === 1 ? `${references[0]?.alias ?? ''}.${column[0] ?? ''}` : undefined;
   const [alias = '', name = ''] = column.slice(-2);

@@ -1,5 +1,5 @@
-// Tests an upgrade, in which the migrations run first while the previous release is still active. It tries
-// the last release, and a repository of its own that breaks the rule.
+// Tests an upgrade, in which the migrations run first while the previous release is still active. The spec
+// tries the last release, and a repository made for the test that breaks the rules for migrations.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -37,13 +37,13 @@ const long: Extent = {
 const people = 7;
 const writers = 3;
 /**
- * The number of undone rows above which writers wait, so that a slow machine has no larger backlog than a
- * fast one.
+ * The number of unprocessed outbox rows above which writers wait, so that a slow machine has no larger
+ * backlog than a fast one.
  */
 const mostUndone = 200;
 const redisAway = { least: 200, most: 1_500 };
 const mostDrainMillis = 10_000;
-/** The time after which undone work counts as lost. */
+/** The time after which unfinished work counts as lost. */
 const lostAfterMillis = 60_000;
 
 interface Course {

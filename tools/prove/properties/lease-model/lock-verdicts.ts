@@ -35,8 +35,8 @@ const isInTheWay = ({ lock: held }: ModelExecution, holder: ModelHolder): boolea
   held !== null && !held.lapsed && !isSame(held.holder, holder);
 
 /**
- * Removes a lapsed lock, because another one was granted. The current holder of the execution is informed,
- * whether or not the lock was theirs.
+ * Removes a lapsed lock, because another lock was granted. The current holder of the execution is informed,
+ * whether or not the lapsed lock was theirs.
  */
 function loseLock(execution: ModelExecution): void {
   execution.lock = null;

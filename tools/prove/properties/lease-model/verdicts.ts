@@ -406,7 +406,10 @@ export const observe = (model: Model, person: Name, executionId: string, fact: F
     });
   });
 
-/** Applies a fact to an execution without a holder. A holder gets it only as a signal. */
+/**
+ * Applies a fact to an execution that has no holder. If there is a holder, the execution stays unchanged and
+ * the holder gets the fact as a signal.
+ */
 function fold(execution: ModelExecution, fact: Fact, isNewest: boolean): void {
   const { state, pullRequest } = execution;
   if (state === 'leased' || state === 'waiting_input') return;

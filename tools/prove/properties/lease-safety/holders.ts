@@ -62,7 +62,7 @@ interface Grant {
   readonly epoch: number;
 }
 
-/** Acquires and works as one person until the run is over. */
+/** Acquires units and works on them as one person until the run is over. */
 export async function hold(
   course: Course,
   dice: Dice,

@@ -199,7 +199,10 @@ const isRepeated = (deed: Deed, history: readonly Deed[]): boolean =>
       outcome !== 'undone',
   );
 
-/** Reports grants before the end of the lease that another holder was promised and had not given back. */
+/**
+ * Reports grants that were made before another holder's lease ended, although that holder had not given the
+ * unit back.
+ */
 function grantedTooEarly({ grants, history, rivals }: View): string[] {
   const promised = new Map<string, string>();
   for (const { unitId, epoch, expiresAt, outcome } of history) {
