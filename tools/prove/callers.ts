@@ -4,7 +4,7 @@ import { Agent } from 'undici';
 import { type ThrowAwayApp } from '@muster/tools';
 import { startApp } from './bundles.ts';
 import { type GuardRemoval } from './guards.ts';
-import { foundOrganization, type ProofOrganization, type OrganizationSetUp } from './organization.ts';
+import { foundOrganization, type TestOrg, type OrganizationSetUp } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
 
 /** An answer. If none came, `status` is 0 and `text` holds the error. */
@@ -141,7 +141,7 @@ export function oddAmong(heard: readonly CallReply[], who: string, isFine = isSe
 }
 
 /** An API with an organization on it, and clients for its members. */
-export interface ApiSite extends ProofOrganization {
+export interface ApiSite extends TestOrg {
   readonly database: Database;
   readonly api: ThrowAwayApp;
   readonly callers: Callers;

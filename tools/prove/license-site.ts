@@ -11,7 +11,7 @@ import { startApp } from './bundles.ts';
 import { startFaultyLine } from './faulty-line.ts';
 import { type GuardRemoval } from './guards.ts';
 import { whileWreaking, wreak } from './havoc.ts';
-import { type PropertyReport } from './property.ts';
+import { type Findings } from './property.ts';
 import { countOf, type Scope } from './services.ts';
 import { comesToBe, tapInto } from './site.ts';
 
@@ -65,7 +65,7 @@ export interface LicenseSite {
   /**
    * Makes the report. It adds unexpected answers to the violations, and the numbers of faults to the figures.
    */
-  report(violations: readonly string[], figures: PropertyReport['figures']): PropertyReport;
+  report(violations: readonly string[], figures: Findings['figures']): Findings;
 }
 
 const triesForMillis = 60_000;

@@ -14,7 +14,7 @@ export interface TestUser {
 
 type TokenSetUp = Omit<Parameters<typeof createToken>[1], 'org' | 'member' | 'name'>;
 
-export interface ProofOrganization {
+export interface TestOrg {
   readonly orgId: string;
   readonly slug: string;
   /** The first member owns the organization, and therefore leads every project. */
@@ -35,7 +35,7 @@ export async function foundOrganization(
   { owner }: Database,
   count: number,
   { scopes = ['admin'], viewers = [] }: OrganizationSetUp = {},
-): Promise<ProofOrganization> {
+): Promise<TestOrg> {
   const slug = `prove-${randomBytes(4).toString('hex')}`;
   let joined = 0;
   const newMember = (): { email: string; name: string } => {
@@ -43,7 +43,7 @@ export async function foundOrganization(
     joined += 1;
     return { email: `p${index}@prove.example`, name: `Person ${index}` };
   };
-  const enter: ProofOrganization['enter'] = async (email, setUp) => {
+  const enter: TestOrg['enter'] = async (email, setUp) => {
     const { id, token } = await createToken(owner, { org: slug, member: email, name: 'prove', ...setUp });
     const { rows } = await owner.query<Pick<TestUser, 'handle' | 'memberId' | 'agentId'>>(
       `select m.handle, m.id as "memberId", t.agent_id as "agentId" from tokens t
@@ -54,7 +54,7 @@ export async function foundOrganization(
     if (holder === undefined) throw new Error('a member is missing');
     return { token, email, ...holder };
   };
-  const join: ProofOrganization['join'] = async (role = 'member') => {
+  const join: TestOrg['join'] = async (role = 'member') => {
     const member = newMember();
     await addMember(owner, { org: slug, ...member, role });
     return enter(member.email, { scopes });

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { formatted, repositoryRoot } from '@muster/tools';
 import { properties } from './properties.ts';
-import { figuresInWords, type Property, type PropertyReport } from './property.ts';
+import { figuresInWords, type Property, type Findings } from './property.ts';
 
 /** The result of one property's run. */
 export interface ProofResult {
@@ -11,7 +11,7 @@ export interface ProofResult {
   readonly seed: number;
   readonly on: Date;
   readonly holds: boolean;
-  readonly figures: PropertyReport['figures'];
+  readonly figures: Findings['figures'];
   readonly millis: number;
   readonly controls: number;
   /** The number of controls that failed, as they must. */

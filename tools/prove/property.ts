@@ -15,7 +15,7 @@ export interface RunSetup {
   readonly services: Scope;
 }
 
-export interface PropertyReport {
+export interface Findings {
   /** The violations that were found; empty if the property holds. */
   readonly violations: readonly string[];
   /** The figures of the run by name, such as the number of calls. */
@@ -23,7 +23,7 @@ export interface PropertyReport {
 }
 
 /** Formats figures, such as "3 calls, 2 refusals". */
-export const figuresInWords = (figures: PropertyReport['figures']): string =>
+export const figuresInWords = (figures: Findings['figures']): string =>
   Object.entries(figures)
     .map(([what, figure]) => `${figure.toLocaleString('en-US')} ${what}`)
     .join(', ');
@@ -36,7 +36,7 @@ export interface Control {
    * for controls that need a full run. Without this field, `npm test` runs the control.
    */
   readonly leftTo?: 'nx long' | 'the long form';
-  run(setting: RunSetup): Promise<PropertyReport>;
+  run(setting: RunSetup): Promise<Findings>;
 }
 
 export interface Property {
@@ -48,7 +48,7 @@ export interface Property {
    * and `npm test` does not.
    */
   readonly leftTo?: 'nx long';
-  run(setting: RunSetup): Promise<PropertyReport>;
+  run(setting: RunSetup): Promise<Findings>;
   /** Runs that must end with violations, because a test that cannot fail proves nothing. */
   readonly controls: readonly Control[];
 }
@@ -60,11 +60,7 @@ interface Trials<Extent> {
   readonly leftTo?: 'nx long';
   readonly short: Extent;
   readonly long: Extent;
-  readonly run: (
-    setting: RunSetup,
-    extent: Extent,
-    removals: readonly GuardRemoval[],
-  ) => Promise<PropertyReport>;
+  readonly run: (setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]) => Promise<Findings>;
   readonly controls: readonly (Pick<Control, 'name' | 'leftTo'> & {
     /** The extent of the control; by default that of the short form. */
     readonly extent?: Extent;

@@ -10,7 +10,7 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type ProofResult, writePage } from './page.ts';
 import { properties } from './properties.ts';
-import { type Control, figuresInWords, type Property, type PropertyReport, type Scale } from './property.ts';
+import { type Control, figuresInWords, type Property, type Findings, type Scale } from './property.ts';
 import { Services } from './services.ts';
 
 const { values: options } = parseArgs({
@@ -44,7 +44,7 @@ function chosen(): readonly Property[] {
 }
 
 /** Prints a line about one run, and the violations below it if the result is not the required one. */
-function show(name: string, isFine: boolean, { violations, figures }: PropertyReport, millis: number): void {
+function show(name: string, isFine: boolean, { violations, figures }: Findings, millis: number): void {
   say(`  ${isFine ? '✓' : '✗'} ${name} (${figuresInWords(figures)}, ${(millis / 1000).toFixed(1)} s)`);
   if (isFine) return;
   for (const violation of violations.slice(0, mostShown))
@@ -59,7 +59,7 @@ async function prove(services: Services, property: Property, seed: number): Prom
     const broken = new AbortController();
     const report = await services
       .during((scope) => run({ seed, scale, services: scope, note: (line) => say(`      ${line}`) }))
-      .catch((error: unknown): PropertyReport => {
+      .catch((error: unknown): Findings => {
         broken.abort();
         return {
           violations: [`it broke off: ${error instanceof Error ? (error.stack ?? '') : String(error)}`],

@@ -10,7 +10,7 @@ import { Breakable, type Breakables, findBreakables } from './breakable.ts';
 import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { type Database, type Scope } from './services.ts';
 import { type GuardRemoval } from './guards.ts';
-import { foundOrganization, type ProofOrganization, type TestUser } from './organization.ts';
+import { foundOrganization, type TestOrg, type TestUser } from './organization.ts';
 import { openTap } from './tap.ts';
 
 /** An instance of the API, with the relays to it and to its database. */
@@ -48,7 +48,7 @@ export interface Broken {
   readonly connections: number;
 }
 
-export interface Site extends Ground, ProofOrganization {
+export interface Site extends Ground, TestOrg {
   readonly projectId: string;
   /** The client of the organization's owner. */
   readonly ana: Client;
@@ -62,7 +62,7 @@ export interface Site extends Ground, ProofOrganization {
   startWorker(options?: WorkerOptions): Promise<Worker>;
 }
 
-export interface ProofSiteOptions {
+export interface SiteSetup {
   readonly people: number;
   /** The guards to remove from the API's SQL. If there are any, the site gets its own services. */
   readonly removals?: readonly GuardRemoval[];
@@ -76,10 +76,7 @@ const amongMembers = { LIMIT_MESSAGES: '1000/0.001' };
 const fromForges = { LIMIT_DELIVERIES: '100000/1' };
 
 /** Opens a site with its own organization. All runs without removed guards share the services. */
-export async function openSite(
-  scope: Scope,
-  { people: count, removals = [] }: ProofSiteOptions,
-): Promise<Site> {
+export async function openSite(scope: Scope, { people: count, removals = [] }: SiteSetup): Promise<Site> {
   const ground =
     removals.length > 0
       ? await layGround(scope, removals)

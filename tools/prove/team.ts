@@ -4,7 +4,7 @@ import { handlers, performable, reactions } from '@muster/operations';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
 import { type NewCall } from './calls.ts';
 import { type GuardRemoval } from './guards.ts';
-import { foundOrganization, type ProofOrganization, type TestUser } from './organization.ts';
+import { foundOrganization, type TestOrg, type TestUser } from './organization.ts';
 import { type Database, type Scope } from './services.ts';
 import { openTap, type Tap } from './tap.ts';
 
@@ -12,7 +12,7 @@ import { openTap, type Tap } from './tap.ts';
 export const names = ['ana', 'ben', 'chloe', 'robo', 'dan'] as const;
 export type Name = (typeof names)[number];
 
-export interface TestTeam extends Omit<ProofOrganization, 'people'> {
+export interface TestTeam extends Omit<TestOrg, 'people'> {
   readonly database: Database;
   readonly people: Readonly<Record<Name, TestUser>>;
 }

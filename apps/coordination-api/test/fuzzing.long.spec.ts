@@ -8,7 +8,7 @@ import { type Operation, operations, pathOf } from '@muster/registry';
 import { validationHoles } from '@muster/runtime';
 import { checkEach, type Person } from '@muster/testing';
 import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
-import { faultIn, found, type Known, learn, requestsFor, type FuzzRequest } from '@muster/testing/fuzz';
+import { faultIn, found, type Known, learn, requestsFor, type FuzzCall } from '@muster/testing/fuzz';
 import fc from 'fast-check';
 import { useApi } from './api.ts';
 import { staysDecent } from './decent.ts';
@@ -31,7 +31,7 @@ afterEach(() => {
 const ways = ['path', 'dispatcher'] as const;
 type Way = (typeof ways)[number];
 
-async function faultOf(way: Way, who: Person, sent: FuzzRequest, known?: Known): Promise<string | undefined> {
+async function faultOf(way: Way, who: Person, sent: FuzzCall, known?: Known): Promise<string | undefined> {
   const { operation, params } = sent;
   const answer =
     way === 'path'

@@ -25,7 +25,7 @@ import {
   reasonOf,
 } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 /** A kind of token, with the role of the member that it belongs to. */
 interface Kind {
@@ -235,7 +235,7 @@ async function run(
   { note, services }: RunSetup,
   { kinds: tried, isTried = () => true, isEnded = () => false }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const site = await openApi(services, { people: 4, viewers: [2], removals });
   const [owner, other, , stranger] = site.people;
   if (other === undefined || stranger === undefined) throw new Error('nobody is there');

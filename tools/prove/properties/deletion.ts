@@ -9,7 +9,7 @@ import path from 'node:path';
 import { type Client } from '@muster/client';
 import { newId, type Pool } from '@muster/driver';
 import { quantile } from '../callers.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { openSite } from '../site.ts';
 
 interface Extent {
@@ -41,7 +41,7 @@ const leastRounds = 3;
  */
 const leastMillis = 20;
 
-async function run({ services, note }: RunSetup, extent: Extent): Promise<PropertyReport> {
+async function run({ services, note }: RunSetup, extent: Extent): Promise<Findings> {
   const { isAtOnce = false } = extent;
   const { ana: api, database, projectId } = await openSite(services, { people: 1 });
   const { owner, url } = database;

@@ -17,7 +17,7 @@ import {
 } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { comesToBe } from '../site.ts';
 
 interface Extent {
@@ -162,11 +162,7 @@ async function takeRedisAway({ setting, extent, api, violations, write }: Course
   return { writes, slowest };
 }
 
-async function run(
-  setting: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
   const course = await begin(setting, extent, removals);
   const { kills, calls, away, latest } = await killPostgres(course);
   const { writes, slowest } = course.api.isAlive() ? await takeRedisAway(course) : { writes: 0, slowest: 0 };

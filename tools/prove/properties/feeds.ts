@@ -7,7 +7,7 @@ import { makeBoard, stories } from '../board.ts';
 import { differencesIn } from '../differences.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { countOf } from '../services.ts';
 import { type Desk, foundTeam, must, openDesk, type TestTeam } from '../team.ts';
 import { followActivity, followEvents, type FeedFollower } from './feeds/followers.ts';
@@ -41,7 +41,7 @@ async function run(
   { seed, services }: RunSetup,
   least: number,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const team = await foundTeam(services);
   if (removals.length > 0) await team.database.owner.query(sequenceSql);
   const desk = await openDesk(team, services, { removals, max: writers });
@@ -109,11 +109,7 @@ async function writeAll(
   return written;
 }
 
-async function report(
-  team: TestTeam,
-  followers: readonly FeedFollower[],
-  writes: number,
-): Promise<PropertyReport> {
+async function report(team: TestTeam, followers: readonly FeedFollower[], writes: number): Promise<Findings> {
   const violations: string[] = [];
   const total = (table: 'activity' | 'execution_events') =>
     countOf(team.database.owner, `${table} where org_id = $1`, [team.orgId]);

@@ -10,7 +10,7 @@ import { type Client, MusterError } from '@muster/client';
 import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '@muster/testing/github';
 import { Dice } from '@muster/tools';
 import { type GuardRemoval, without } from '../guards.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 
@@ -56,7 +56,7 @@ async function run(
   { seed, services }: RunSetup,
   { lives, oneReportedOf }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1, removals });
   await site.startWorker();

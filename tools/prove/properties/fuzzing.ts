@@ -10,14 +10,14 @@ import {
   type Known,
   learn,
   requestsFor,
-  type FuzzRequest,
+  type FuzzCall,
 } from '@muster/testing/fuzz';
 import fc from 'fast-check';
 import { metricOf, openCallers } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { type TestSite, startHouse } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 interface Extent {
   /**
@@ -52,11 +52,7 @@ async function foundTeam({ database }: TestSite): Promise<readonly string[]> {
   return [admin, admin, admin, admin, ...others.map(({ token }) => token), madeUp];
 }
 
-async function run(
-  setting: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
   const house = await startHouse(setting.services, { api: removals });
   const { api, gateway } = house;
   const callers = openCallers(setting.services);
@@ -64,7 +60,7 @@ async function run(
   const counts = { requests: 0, answered: 0 };
 
   /** Sends a request and records its faults. Returns the text of a successful answer, or an empty string. */
-  const send = async (way: Way, token: string, sent: FuzzRequest): Promise<string> => {
+  const send = async (way: Way, token: string, sent: FuzzCall): Promise<string> => {
     const { operation, params } = sent;
     const name = operation.replaceAll('.', '_');
     const tool = `{"name":"${name}","arguments":${params}}`;

@@ -4,7 +4,7 @@
  */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { newTally, type WriteCounts, write } from './idempotency/writes.ts';
 
@@ -24,7 +24,7 @@ const people = 4;
 const stories = 12;
 const betweenBreaks = { least: 100, most: 500 };
 
-async function run({ seed, services }: RunSetup, wanted: Extent): Promise<PropertyReport> {
+async function run({ seed, services }: RunSetup, wanted: Extent): Promise<Findings> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people });
   const { breakables, copies } = site;

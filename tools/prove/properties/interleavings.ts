@@ -4,7 +4,7 @@
  */
 import { crowd } from '../board.ts';
 import { type GuardRemoval } from '../guards.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { claimScenes } from './interleavings/claim-scenes.ts';
 import { scenes as leaseScenes } from './interleavings/scenes.ts';
 import { type Interleaving, play, setStage } from './interleavings/stage.ts';
@@ -19,7 +19,7 @@ async function run(
   { services }: RunSetup,
   { scenes, isCrowded }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const stage = await setStage(services, removals);
   const violations: string[] = [];
   const counts = { scenes: 0, waits: 0 };

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { makeBoard } from '../board.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { type GuardRemoval } from '../guards.ts';
 import { type Desk, findTeam, openDesk, type TestTeam } from '../team.ts';
 import { commands } from './lease-model/commands.ts';
@@ -55,7 +55,7 @@ async function run(
   { seed, services, note }: RunSetup,
   { least, shrinks }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const team = await findTeam(services);
   const desk = await openDesk(team, services, { removals, max: 1 });
   const course: Course = { team, desk, counts: new Map() };

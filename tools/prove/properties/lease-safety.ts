@@ -4,9 +4,9 @@
  */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
-import { type Course, type Deed, hold, type SafetyUnit } from './lease-safety/holders.ts';
+import { type Course, type Deed, hold, type UnitRef } from './lease-safety/holders.ts';
 import { judge, type Rivals, type SafetyVerdict } from './lease-safety/verdict.ts';
 import { type GuardRemoval, swapped, without } from '../guards.ts';
 
@@ -47,7 +47,7 @@ async function run(
   { seed, services, note }: RunSetup,
   extent: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people, removals });
   const { units, rivals } = await makeUnits(site);
@@ -81,7 +81,7 @@ async function run(
 }
 
 /** Creates stories, two of which are in a delivery group. */
-async function makeUnits(site: Site): Promise<{ units: SafetyUnit[]; rivals: Rivals }> {
+async function makeUnits(site: Site): Promise<{ units: UnitRef[]; rivals: Rivals }> {
   const { ana: api, projectId } = site;
   const storyIds = await site.makeStories(stories);
   const grouped = storyIds.slice(0, 2);
@@ -91,7 +91,7 @@ async function makeUnits(site: Site): Promise<{ units: SafetyUnit[]; rivals: Riv
   await api.deliveryGroups.update({ groupId: group.id, state: 'active' });
   return {
     units: [
-      ...storyIds.map((id): SafetyUnit => ({ type: 'story', id })),
+      ...storyIds.map((id): UnitRef => ({ type: 'story', id })),
       { type: 'delivery_group', id: group.id },
     ],
     rivals: new Map([[group.id, grouped], ...grouped.map((id): [string, string[]] => [id, [group.id]])]),

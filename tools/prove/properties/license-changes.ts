@@ -6,7 +6,7 @@
 import { Dice } from '@muster/tools';
 import { type GuardRemoval, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite, type Sold } from '../license-site.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 const held = 'select from licenses.licenses where id = $1 for no key update';
 const machines = ['machine-a-000001', 'machine-b-000002', 'machine-c-000003', 'machine-d-000004'] as const;
@@ -149,11 +149,7 @@ interface Extent {
   readonly steps: number;
 }
 
-async function run(
-  setting: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
   const { scenes, times, licenses, steps } = extent;
   const dice = new Dice(setting.seed);
   const site = await openLicenseSite(setting.services, removals);

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
 import { type Answered, type LicenseSite, openLicenseSite, redefine, type Sold } from '../license-site.ts';
 import { countOf } from '../services.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 const leaseSeconds = 2;
 const slots = 2;
@@ -107,7 +107,7 @@ interface Extent {
   readonly lent?: string;
 }
 
-async function run(setting: RunSetup, { licenses, renewals, breaks, lent }: Extent): Promise<PropertyReport> {
+async function run(setting: RunSetup, { licenses, renewals, breaks, lent }: Extent): Promise<Findings> {
   const dice = new Dice(setting.seed);
   const site = await openLicenseSite(setting.services);
   if (lent !== undefined) await redefine(site.owner, { view: 'licenses.held_machines' }, [stillLent, lent]);

@@ -8,7 +8,7 @@ import { Dice } from '@muster/tools';
 import { type GuardRemoval, without } from '../guards.ts';
 import { type Answered, type LicenseSite, openLicenseSite, redefine } from '../license-site.ts';
 import { countOf } from '../services.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 const callers = 3;
 const perOrder = 2;
@@ -88,11 +88,7 @@ interface Extent {
   readonly arrange?: (site: LicenseSite) => Promise<void>;
 }
 
-async function run(
-  setting: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
   const { kinds: tried, scenes, rounds, arrange } = extent;
   const dice = new Dice(setting.seed);
   const site = await openLicenseSite(setting.services, removals);

@@ -2,7 +2,7 @@
 import { type GuardRemoval, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';
 import { countOf } from '../services.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 interface Extent {
   readonly licenses: number;
@@ -39,11 +39,7 @@ async function raceFor(
   return [winners.size, odd];
 }
 
-async function run(
-  setting: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
   const site = await openLicenseSite(setting.services, removals);
   const violations: string[] = [];
   let wanted = 0;

@@ -8,7 +8,7 @@ import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { openReceiver, type ProofReceiver } from '../receiver.ts';
 import { comesToBe } from '../site.ts';
 
@@ -40,7 +40,7 @@ async function run(
   { seed, services }: RunSetup,
   { licenses, breaks }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const dice = new Dice(seed);
   const site = await openLicenseSite(services, removals);
   const receiver = await openReceiver(services, dice.another(), { failsOnceEach: true });

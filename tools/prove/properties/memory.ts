@@ -13,7 +13,7 @@ import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
 import { type TestSite, residentMebibytes, startHouse } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { type Scope } from '../services.ts';
 
 interface Extent {
@@ -143,7 +143,7 @@ async function run(
   setting: RunSetup,
   { seconds, texts, atOnce }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const house = await startHouse(setting.services, { gateway: removals });
   const { viewer, executionId } = await arrange(setting, house, texts);
   const watched: Watched[] = [

@@ -9,7 +9,7 @@ import { openQueues } from '@muster/redis/queues';
 import { Dice } from '@muster/tools';
 import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 
@@ -57,7 +57,7 @@ async function run(
   { seed, services, note }: RunSetup,
   extent: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people });
   const { redis } = site.breakables;

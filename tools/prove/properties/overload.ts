@@ -15,7 +15,7 @@ import {
 } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { openTap } from '../tap.ts';
 
 const wayIn = without('the way in');
@@ -137,11 +137,7 @@ const isShed = (heard: CallReply): boolean => reasonOf(heard) === 'overload';
 const foundNoPlace = (heard: CallReply): boolean =>
   isShed(heard) && String(heard.body['message']).startsWith('Too many requests at once');
 
-async function run(
-  setting: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+async function run(setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]): Promise<Findings> {
   const { api, ask, renew, look } = await begin(setting, extent, removals);
   const violations: string[] = [];
   const figures: Record<string, number> = {};

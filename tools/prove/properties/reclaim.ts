@@ -6,7 +6,7 @@ import { type Client, isRefusal, MusterError } from '@muster/client';
 import { type Pool } from '@muster/driver';
 import { never, type GuardRemoval, without } from '../guards.ts';
 import { type TestUser } from '../organization.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 import { killAfter, type Killed } from './reclaim/agent-process.ts';
 
@@ -45,7 +45,7 @@ async function run(
   { services, note }: RunSetup,
   extent: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const site = await openSite(services, { people: 2 });
   await site.startWorker({ removals });
   const [holder, rival] = site.people;

@@ -7,7 +7,7 @@ import { newId, type Pool } from '@muster/driver';
 import { startApp } from '../bundles.ts';
 import { type Callers, type CallReply, idIn, inWords, isServed, openCallers } from '../callers.ts';
 import { type TestSite, startHouse } from '../house.ts';
-import { type Control, type Property, type PropertyReport, type RunSetup } from '../property.ts';
+import { type Control, type Property, type Findings, type RunSetup } from '../property.ts';
 import { type Scope } from '../services.ts';
 import { foundOrganization } from '../organization.ts';
 import { about, type RightsChange, changes, givingOf, type RightsSubject } from './rights/changes.ts';
@@ -151,7 +151,7 @@ async function takeAll(
   { services, note, scale }: RunSetup,
   tried: readonly RightsChange[],
   most: number = callsAfter[scale],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const place = await findPlace(services);
   const callers = openCallers(services);
   const violations: string[] = [];

@@ -16,7 +16,7 @@ import {
 } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 interface Extent {
   readonly clients: number;
@@ -54,7 +54,7 @@ async function run(
   { services, note }: RunSetup,
   { clients, stops, noticeMillis, isTimed, kills = false }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const site = await openApi(services, {
     ...{ people: clients, removals },
     environment: { DRAIN_NOTICE_MILLIS: noticeMillis.toString(), DATABASE_POOL: connections },

@@ -22,7 +22,7 @@ import {
 import { findBundle } from '../bundles.ts';
 import { openApi } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { comesToBe } from '../site.ts';
 import { type AgentName, agents, drawn, losesFiles } from './runner/agents.ts';
 
@@ -289,7 +289,7 @@ async function run(
   { seed, services, note }: RunSetup,
   { lives: livesBy, atOnce }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const lives = livesBy(new Dice(seed));
   const home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-prove-runner-')));
   services.onStop(() => rm(home, { recursive: true, force: true }));

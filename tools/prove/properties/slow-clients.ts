@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CallReply, oddAmong, openApi, quantile } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 
 interface Extent {
   readonly connections: number;
@@ -76,7 +76,7 @@ async function run(
   { services, note }: RunSetup,
   { connections, calls, addresses, isTimed }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const { api, as, people } = await openApi(services, {
     ...{ people: 2, removals },
     environment: { DATABASE_POOL: connections.toString() },

@@ -7,7 +7,7 @@ import { idIn, openApi } from '../callers.ts';
 import { differencesIn } from '../differences.ts';
 import { type GuardRemoval, removalsIn, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { type Database } from '../services.ts';
 import { comesToBe, tapInto } from '../site.ts';
 import { sequenceSql } from './feeds.ts';
@@ -49,7 +49,7 @@ async function readThroughRestarts(
   { services, note }: RunSetup,
   { copies: count, members, writers, restarts, events }: ReadExtent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const database = await services.database();
   const inSql = removalsIn('sql', removals);
   if (inSql.length > 0) await database.owner.query(sequenceSql);
@@ -147,14 +147,14 @@ async function run(
   setting: RunSetup,
   { reading, traces }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const reports = [
     ...(reading === undefined ? [] : [await readThroughRestarts(setting, reading, removals)]),
     ...(traces === undefined ? [] : [await lookForTraces(setting.services, traces, removals)]),
   ];
   return {
     violations: reports.flatMap(({ violations }) => violations),
-    figures: Object.assign({}, ...reports.map(({ figures }) => figures)) as PropertyReport['figures'],
+    figures: Object.assign({}, ...reports.map(({ figures }) => figures)) as Findings['figures'],
   };
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../callers.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { comesToBe } from '../site.ts';
 
 interface Extent {
@@ -147,7 +147,7 @@ async function run(
   { services, note }: RunSetup,
   { connections, organizations, tokens, calls, isTimed }: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const environment = { DATABASE_POOL: connections.toString() };
   const ground = await openApi(services, { people: 1, removals, environment });
   const ask = (): Promise<CallReply> => ground.as(ground.people[0].token)('session.identity', {});

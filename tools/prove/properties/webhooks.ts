@@ -9,7 +9,7 @@ import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
 import { type GuardRemoval, without } from '../guards.ts';
 import { type Pauses } from '../havoc.ts';
-import { property, type PropertyReport, type RunSetup } from '../property.ts';
+import { property, type Findings, type RunSetup } from '../property.ts';
 import { type Inbox, openReceiver, type ProofReceiver } from '../receiver.ts';
 import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
@@ -61,7 +61,7 @@ async function run(
   { seed, services, note }: RunSetup,
   extent: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1 });
   const receiver = await openReceiver(services, dice.another());

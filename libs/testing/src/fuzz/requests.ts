@@ -10,14 +10,14 @@ import corpus from './corpus.json' with { type: 'json' };
 import { exampleLike, hugeNumber, type Json, type Known, objectLike } from './values.ts';
 
 /** A generated request. */
-export interface FuzzRequest {
+export interface FuzzCall {
   readonly operation: string;
   /** The parameters as JSON text, because a JavaScript value cannot represent some of them. */
   readonly params: string;
 }
 
 /** Requests that once got a wrong answer. They are sent again before any others. */
-export const found: readonly FuzzRequest[] = corpus;
+export const found: readonly FuzzCall[] = corpus;
 
 const schemas = new Map<string, Json>();
 
@@ -35,7 +35,7 @@ const wire = (params: unknown): string => JSON.stringify(params).replaceAll(`"${
  * Generates requests for the operation: based on its example, based on its schema alone, and with arbitrary
  * JSON.
  */
-export function requestsFor(operation: Operation, known: Known): Arbitrary<FuzzRequest> {
+export function requestsFor(operation: Operation, known: Known): Arbitrary<FuzzCall> {
   const schema = schemaOf(operation);
   return fc
     .oneof(
@@ -56,7 +56,7 @@ const Refused = z.object({
 });
 
 /** Returns the problem of an answer over HTTP, or undefined if there is none. */
-export function faultIn({ operation: name }: FuzzRequest, status: number, body: unknown): string | undefined {
+export function faultIn({ operation: name }: FuzzCall, status: number, body: unknown): string | undefined {
   if (status >= 500 || status < 200) return `was answered ${status}`;
   if (status === 200) return undeclaredIn(name, body);
   const refused = Refused.safeParse(body);
@@ -85,7 +85,7 @@ const Rpc = z.object({
 const internalError = -32_603;
 
 /** Returns the problem of an answer through MCP, or undefined if there is none. */
-export function faultInTool(sent: FuzzRequest, status: number, body: unknown): string | undefined {
+export function faultInTool(sent: FuzzCall, status: number, body: unknown): string | undefined {
   // HTTP rejects a body that is not JSON.
   if (status !== 200) return status >= 500 || status < 400 ? `was answered ${status}` : undefined;
   const { success, data } = Rpc.safeParse(body);

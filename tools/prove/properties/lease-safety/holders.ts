@@ -9,7 +9,7 @@ import { type Pauses } from '../../havoc.ts';
 import { type TestUser } from '../../organization.ts';
 import { type Site } from '../../site.ts';
 
-export interface SafetyUnit {
+export interface UnitRef {
   readonly type: 'story' | 'delivery_group';
   readonly id: string;
 }
@@ -38,7 +38,7 @@ export interface Deed {
 
 export interface Course {
   readonly site: Site;
-  readonly units: readonly SafetyUnit[];
+  readonly units: readonly UnitRef[];
   readonly history: Deed[];
   /** Counts the holders by the way in which their work ended. */
   readonly fates: Map<string, number>;
@@ -55,7 +55,7 @@ const mostTries = 6;
 const mostStepsOfTenure = 30;
 
 interface Grant {
-  readonly unit: SafetyUnit;
+  readonly unit: UnitRef;
   readonly runId: string;
   readonly executionId: string;
   readonly leaseToken: string;
@@ -99,7 +99,7 @@ class Holding {
     );
   }
 
-  async acquire(unit: SafetyUnit, takeOver: boolean): Promise<Grant | undefined> {
+  async acquire(unit: UnitRef, takeOver: boolean): Promise<Grant | undefined> {
     const runId = crypto.randomUUID();
     const granted = await this.#do('acquire', { unit, runId, epoch: 0 }, null, (api, options) =>
       api.deliveryExecutions.acquire(

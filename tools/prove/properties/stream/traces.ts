@@ -4,7 +4,7 @@
  */
 import { idIn, openApi } from '../../callers.ts';
 import { type GuardRemoval } from '../../guards.ts';
-import { type PropertyReport } from '../../property.ts';
+import { type Findings } from '../../property.ts';
 import { type Scope } from '../../services.ts';
 import { comesToBe } from '../../site.ts';
 import { openReaders, type StreamReader } from './readers.ts';
@@ -29,7 +29,7 @@ export async function lookForTraces(
   scope: Scope,
   extent: Extent,
   removals: readonly GuardRemoval[],
-): Promise<PropertyReport> {
+): Promise<Findings> {
   const calm = await watchOne(scope, { ...extent, hidden: 0 }, removals);
   const busy = await watchOne(scope, extent, removals);
   return {
