@@ -52,15 +52,15 @@ namespace Muster.Licenses
             }
             if (!Regex.IsMatch(product ?? "", @"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\z"))
             {
-                throw new ArgumentException("product must be a name of letters, digits and . _ -");
+                throw new ArgumentException("product must consist of letters, digits and the characters . _ -");
             }
             if (serviceProduct != null && !Regex.IsMatch(serviceProduct, @"\A[a-z0-9][a-z0-9._-]{0,63}\z"))
             {
-                throw new ArgumentException("serviceProduct must be a name of small letters, digits and . _ -");
+                throw new ArgumentException("serviceProduct must be a name of lower-case letters, digits and . _ -");
             }
             if (publicKeys != null && (publicKeys.Count == 0 || !publicKeys.All(key => key.IsWhole)))
             {
-                throw new ArgumentException("publicKeys must be Ed25519 keys as /.well-known/license-keys.json has them");
+                throw new ArgumentException("publicKeys must be Ed25519 keys in the format of /.well-known/license-keys.json");
             }
             this.product = product;
             this.folder = folder ?? Machine.UsualFolder(product);

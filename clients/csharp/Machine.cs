@@ -59,7 +59,7 @@ namespace Muster.Licenses
             {
                 var found = Regex.Match(process.StandardOutput.ReadToEnd(), form, RegexOptions.IgnoreCase);
                 // Throw, because a machine with a temporarily different ID would lose its license.
-                if (!found.Success) throw new IOException("the operating system does not tell the id of this machine");
+                if (!found.Success) throw new IOException("the operating system does not report a machine id");
                 return found.Groups[1].Value.ToLowerInvariant();
             }
         }

@@ -287,7 +287,7 @@ def _id_of_system() -> Optional[str]:
                 return known
         return None
     if not found:
-        raise RuntimeError("the operating system does not tell the id of this machine")
+        raise RuntimeError("the operating system does not report a machine id")
     return found.group(1).lower()
 
 
@@ -348,7 +348,7 @@ _MESSAGES = {
     "certificate_of_another_machine": "The certificate is of another machine.",
     "certificate_ended": "The certificate has ended, and the license service does not answer.",
     "clock_turned_back": "The clock of this machine was turned back.",
-    "answer_of_another_request": "This answer is to no request of this machine, or to an older one.",
+    "answer_of_another_request": "The response does not belong to a request of this machine, or it is outdated.",
     "not_activated": "This license is not active on this machine.",
     "refused": "The license service refused this license.",
 }
@@ -396,7 +396,7 @@ class LicenseClient:
         if parts.scheme == "http" and not is_here and public_keys is None:
             raise ValueError("url must be of https, unless public_keys are given")
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", product):
-            raise ValueError("product must be a name of letters, digits and . _ -")
+            raise ValueError("product must consist of letters, digits and the characters . _ -")
         self._parts, self._product, self._patience = parts, product, patience_seconds
         self._service_product = service_product
         self._pinned = None if public_keys is None else _ring(public_keys)
@@ -707,7 +707,7 @@ class LicenseClient:
             response = connection.getresponse()
             data = response.read(_MOST_BYTES + 1)
             if len(data) > _MOST_BYTES:
-                raise ValueError("the answer is too long")
+                raise ValueError("the response is too large")
             found = {name.lower(): value for name, value in response.getheaders()}
             return {"status": response.status, "headers": found, "body": data}
         finally:

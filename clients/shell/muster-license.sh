@@ -143,7 +143,7 @@ machine_id() {
   own=
   if [ "$(uname)" = Darwin ]; then
     own=$(/usr/sbin/ioreg -rd1 -c IOPlatformExpertDevice | sed -n 's/.*"IOPlatformUUID" = "\([0-9A-Fa-f-]*\)".*/\1/p')
-    [ ${#own} -eq 36 ] || { echo 'the operating system does not tell the id of this machine' >&2; exit 2; }
+    [ ${#own} -eq 36 ] || { echo 'the operating system does not report a machine id' >&2; exit 2; }
   else
     for file in /etc/machine-id /var/lib/dbus/machine-id "$folder/machine-id"; do
       own=$(cat "$file" 2> /dev/null) && [ ${#own} -eq 32 ] && [ -n "$(printf %s "$own" | tr -d 0)" ] && break
@@ -264,7 +264,7 @@ answered"
       exit 1
       ;;
     untrusted) echo 'This answer is not the license service’s.'; exit 2 ;;
-    *) echo 'This answer is to no request of this machine, or to an older one.'; exit 1 ;;
+    *) echo 'The response does not belong to a request of this machine, or it is outdated.'; exit 1 ;;
   esac
 }
 

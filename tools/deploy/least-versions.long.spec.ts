@@ -52,8 +52,8 @@ const start = async (app: string) => {
 };
 
 describe('a server that is too old', () => {
-  const ofPostgres = `this needs PostgreSQL ${leastPostgres} or newer, and the server is PostgreSQL 1…\n`;
-  const ofRedis = `this needs Redis ${leastRedis} or newer, and the server is Redis 5…\n`;
+  const ofPostgres = `PostgreSQL ${leastPostgres} or newer is required, and the server is PostgreSQL 1…\n`;
+  const ofRedis = `Redis ${leastRedis} or newer is required, and the server is Redis 5…\n`;
 
   it.each([
     ['coordination-api', ofPostgres + ofRedis],

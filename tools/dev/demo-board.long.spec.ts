@@ -66,7 +66,7 @@ it('is made although the API refuses calls for a moment, each call once', async 
       const key = String(request.headers['idempotency-key'] ?? request.url);
       if (!refused.has(key) && refused.size < refusedCalls) {
         refused.add(key);
-        const error = { code: 'unavailable', message: 'The database is away; try again.', status: 503 };
+        const error = { code: 'unavailable', message: 'The database is unavailable.', status: 503 };
         response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '0' });
         response.end(
           JSON.stringify({ ...error, requestId: 'r', details: { reason: 'away', retryable: true } }),

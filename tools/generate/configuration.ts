@@ -83,7 +83,7 @@ export async function configurationPage(): Promise<string> {
     'docs/configuration.md',
     [
       '# Configuration',
-      'Written by `npm run generate` from what each service reads. All of it comes from the environment and is looked at once, at the start: a variable that does not fit stops the start with a message that names it. An empty one counts as not set.',
+      'Written by `npm run generate` from what each service reads. All settings come from environment variables and are checked when the service starts: an invalid variable stops the start with a message that names it. An empty one counts as not set.',
       ...sections,
     ].join('\n\n'),
   );

@@ -19,10 +19,10 @@ export function exitCodeOf(error: unknown): number {
 
 /** Remedies that apply only to the command line. They replace the general remedy for an error. */
 const ownHints: Readonly<Partial<Record<ErrorReason, string>>> = {
-  invalid_params: '--help says what it takes.',
-  unauthorized: 'Sign in with `muster login`, or give another token in MUSTER_TOKEN.',
-  scope: '`muster whoami` says whose token it is, and its scopes.',
-  idempotency_mismatch: 'Give another --idempotency-key for another call.',
+  invalid_params: 'Run the command with --help to see its parameters.',
+  unauthorized: 'Sign in with `muster login`, or set another token in MUSTER_TOKEN.',
+  scope: "`muster whoami` shows the token's member and scopes.",
+  idempotency_mismatch: 'Use another --idempotency-key for another call.',
 };
 
 function hintOf({ code, details }: ErrorBody): string {

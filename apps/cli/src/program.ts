@@ -50,9 +50,9 @@ function addOperators(program: Command): void {
   // The registry has commands below `admin` as well, for operators with a token.
   const admin = program.commands.find((command) => command.name() === 'admin') ?? program.command('admin');
   admin
-    .summary("Operators' commands, on the database itself or by a platform token")
+    .summary("Operators' commands, on the database itself or with a platform token")
     .description(
-      "Operators' commands. Those on organizations, members, tokens and jobs work on the database that DATABASE_URL names, with a login that owns its tables: no token is needed. `platform accounts, orgs, teams, subscriptions, metrics` ask the API, with a platform token.",
+      "Operators' commands. Those for organizations, members, tokens and jobs work directly on the database in DATABASE_URL, with a login that owns its tables; they need no token. `platform accounts, orgs, teams, subscriptions, metrics` call the API with a platform token.",
     );
   onOpening(admin, () => fillOperators(admin));
   for (const word of Object.keys(operators) as OperatorsWord[]) {
@@ -77,21 +77,25 @@ function addOwn(program: Command): void {
     const command = program.command(name).summary(summary);
     onOpening(command, () => fill(command));
   };
-  later('watch', 'Show who is at work, what they hold and until when, as it changes', async (command) => {
+  later('watch', 'Show live who is at work, what they hold and until when', async (command) => {
     const { fillWatch } = await import('./watch/command.ts');
     fillWatch(command);
   });
-  later('work', 'Run agents on this machine: take stories, work in worktrees, hand in', async (command) => {
-    const { fillWork } = await import('@muster/runner/work');
-    fillWork(command, api);
-  });
+  later(
+    'work',
+    'Run agents on this machine: take stories, work in worktrees, submit the work',
+    async (command) => {
+      const { fillWork } = await import('@muster/runner/work');
+      fillWork(command, api);
+    },
+  );
   later('ask', 'Ask a question on a story and wait for the answer', async (command) => {
     const { fillAsk } = await import('./ask/command.ts');
     fillAsk(command);
   });
   later(
     'import',
-    'Bring stories in from Linear, Jira, GitHub, Plane, Trello, CSV or a board file',
+    'Import stories from Linear, Jira, GitHub, Plane, Trello, CSV or a board file',
     async (command) => {
       const { fillImport } = await import('./import/command.ts');
       fillImport(command);
@@ -99,17 +103,21 @@ function addOwn(program: Command): void {
   );
   later(
     'report',
-    'In a pipeline: record the event that began it, and what became of its checks',
+    'In a CI pipeline: record the event that started it, and the result of its checks',
     async (command) => {
       const { fillReport } = await import('@muster/runner/report');
       fillReport(command, api);
     },
   );
-  later('mcp', 'Tell Claude Code, Codex, Cursor and other clients where Muster is', async (command) => {
-    const { fillMcp } = await import('./mcp/command.ts');
-    fillMcp(command);
-  });
-  later('completion', 'Print what completes commands and flags in bash, zsh or fish', async (command) => {
+  later(
+    'mcp',
+    'Configure Claude Code, Codex, Cursor and other MCP clients to use Muster',
+    async (command) => {
+      const { fillMcp } = await import('./mcp/command.ts');
+      fillMcp(command);
+    },
+  );
+  later('completion', 'Print a completion script for bash, zsh or fish', async (command) => {
     const { fillCompletion } = await import('./completion/command.ts');
     fillCompletion(command, async () => {
       await openAll(program);
@@ -120,12 +128,12 @@ function addOwn(program: Command): void {
 
 export function createProgram(): Command {
   const program = new Command('muster')
-    .description('Muster on the command line: every operation of the contract, for people and for scripts.')
+    .description('Muster on the command line: every operation of the API, for people and scripts.')
     .version(versionText())
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp(help)
-    .showHelpAfterError('(--help says more)')
+    .showHelpAfterError('(see --help)')
     .addHelpText('after', afterHelp);
   program.commandsGroup('Commands:');
   addOwn(program);

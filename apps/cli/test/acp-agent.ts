@@ -107,7 +107,7 @@ const behaviours: Readonly<Record<string, (turn: Turn) => Promise<StopReason>>> 
     if (count === 1) await told('go');
     return 'end_turn';
   },
-  'asks for leave': async (turn) => {
+  'asks for permission': async (turn) => {
     await ask(turn, 'execute', 'npm test');
     await ask(turn, 'edit', 'inside', path.resolve('answer.txt'));
     await ask(turn, 'edit', 'outside', '/etc/hosts');

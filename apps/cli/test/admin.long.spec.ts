@@ -49,7 +49,7 @@ describe('muster admin', () => {
     expect(await createOrg('acme', '--plan', 'team', '--seats', '3')).toEqual({
       code: 0,
       err: '',
-      out: 'Made the organization Acme Corp (acme), plan team.\nIts owner is Ana <ana@acme.example>, @ana.\n',
+      out: 'Created the organization Acme Corp (acme), plan team.\nIts owner is Ana <ana@acme.example>, @ana.\n',
     });
     expect((await muster('org', 'list')).out).toMatch(
       /^SLUG +NAME +PLAN +SEATS +SINCE\nacme +Acme Corp +team +3 +\d{4}-\d\d-\d\d\n$/,
@@ -94,9 +94,9 @@ describe('muster admin', () => {
     // The secret is alone on its line.
     const [said, note, secret, rest] = made.out.split('\n');
     expect(said).toMatch(
-      /^Made the token "bot" of Robo, the agent of ben@acme.example, for read, write\. Its id is \S+; it expires on \d{4}-\d\d-\d\d\.$/,
+      /^Created the token "bot" of Robo, the agent of ben@acme.example, for read, write\. Its id is \S+; it expires on \d{4}-\d\d-\d\d\.$/,
     );
-    expect(note).toBe('Copy it now, it is not shown again:');
+    expect(note).toBe('Copy it now; it will not be shown again:');
     expect(secret).toMatch(/^must_live_[0-9A-Za-z]{38}$/);
     expect(rest).toBe('');
 
@@ -109,7 +109,7 @@ describe('muster admin', () => {
     expect(listed.out).not.toContain(secret?.slice(10, 30));
 
     const revoked = await muster('token', 'revoke', '--org', 'acme', identity.tokenId);
-    expect(revoked.out).toMatch(/^Token \S+ is revoked since \S+Z\.\n$/);
+    expect(revoked.out).toMatch(/^Token \S+ was revoked at \S+Z\.\n$/);
     const fresh = createAuthenticator(database.app);
     await expect(fresh.authenticate(secret ?? '')).rejects.toMatchObject({ status: 401 });
     await Promise.all([authenticator.close(), fresh.close()]);
@@ -180,10 +180,10 @@ describe('muster admin', () => {
       failures.map(() => ({ code: 1, out: '' })),
     );
     expect(failures.map(({ err }) => err)).toEqual([
-      'muster: One with that name, key or slug exists. (already_exists)\n',
-      'muster: slug: must be 3 to 40 of a-z, 0-9 and -\n',
-      'muster: The plan or a fixed limit allows no more. (limit_exceeded)\n',
-      'muster: Every seat that was bought is taken. (seats_exhausted)\n',
+      'muster: A record with this name, key or slug already exists. (already_exists)\n',
+      'muster: slug: must be 3 to 40 characters: a-z, 0-9 and -\n',
+      'muster: A limit of the plan or of the product is reached. (limit_exceeded)\n',
+      'muster: All paid seats are in use. (seats_exhausted)\n',
       'muster: There is no organization "nowhere".\n',
       'muster: There is no member "eve@acme.example" in full.\n',
       expect.stringMatching(/^muster: scopes\[0\]: [^\n]+\n$/),
@@ -201,7 +201,7 @@ describe('muster admin', () => {
     );
     // Port 1 refuses connections.
     expect((await musterOn('postgres://127.0.0.1:1/muster', 'admin', 'org', 'list')).err).toBe(
-      'muster: The database is away; try again.\n',
+      'muster: The database is unavailable.\n',
     );
     expect((await musterOn('postgres://127.0.0.1:1/muster', 'admin', 'migrate')).err).toMatch(
       /^muster: the database cannot be migrated: [^\n]+\n$/,
@@ -212,7 +212,7 @@ describe('muster admin', () => {
     const empty = new URL(database.url);
     empty.pathname = '/template1';
     expect((await musterOn(empty.href, 'admin', 'org', 'list')).err).toBe(
-      'muster: The database has no tables yet; migrate it first.\n',
+      'muster: The database has no tables yet.\n',
     );
   });
 
@@ -222,7 +222,7 @@ describe('muster admin', () => {
     expect(await musterOn(database.url, 'migrate')).toEqual({
       code: 0,
       err: '',
-      out: 'The schema is current.\n',
+      out: 'The schema is up to date.\n',
     });
     expect((await musterOn(database.url, 'outbox', 'list')).out).toBe('None.\n');
     const help = (await musterOn(undefined, '--help')).out;

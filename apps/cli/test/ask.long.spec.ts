@@ -62,7 +62,7 @@ describe('an agent', () => {
     expect(await working.ended).toBe(0);
     expect(await executionOf(key)).toMatchObject({ state: 'submitted' });
     expect(await runner.git('show', `work/${key}-1:answer.txt`)).toContain(
-      'Your question is answered. Chloé: Blue',
+      'Your question was answered. Chloé: Blue',
     );
   });
 });
@@ -96,7 +96,7 @@ describe('a script', () => {
   it('has to name a story', async () => {
     expect(await muster.as(stories.people.ben, 'ask', 'Which color?')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('which story?'),
+      err: expect.stringContaining('no story is given'),
     });
   });
 });

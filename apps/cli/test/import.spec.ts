@@ -69,11 +69,11 @@ Todo          1      ready
 In Progress   1      column In progress
 Canceled      1      canceled
 
-Comments are not in the CSV of Linear; the answer of its API has them.
-Left out: assignee without an address (1: ENG-3)
-ENG-3 does not wait for ENG-9: No item of this provider has become a story under that id.
-Made 3 (${key}-1 to ${key}-3), updated 0, kept 0; 0 were there already.
-muster imports undo --import-id ${imports[0]?.id ?? ''} takes it back.
+The CSV export of Linear has no comments; export from the Linear API to import them.
+Left out: assignee without an e-mail address (1: ENG-3)
+ENG-3 does not wait for ENG-9: No imported item of this provider has this id.
+Created 3 (${key}-1 to ${key}-3), updated 0, kept 0; 0 unchanged.
+To undo it: muster imports undo --import-id ${imports[0]?.id ?? ''}
 `);
     const [second, first] = (await stories()).filter(({ status }) => status !== 'canceled');
     expect([first, second].map((story) => story?.title).sort()).toEqual(['Sign in', 'Sign out']);
@@ -88,12 +88,14 @@ muster imports undo --import-id ${imports[0]?.id ?? ''} takes it back.
   it('again changes nothing; later it follows the file, unless a story was changed here', async () => {
     await bring('linear', 'a.csv', linear('A-1,One,Todo,,,,,', 'A-2,Two,Todo,,,,,'));
     const again = await bring('linear', 'renamed.csv', linear('A-1,One,Todo,,,,,', 'A-2,Two,Todo,,,,,'));
-    expect(again.out).toContain('Made 0, updated 0, kept 0; 2 were there already.\n');
+    expect(again.out).toContain('Created 0, updated 0, kept 0; 2 unchanged.\n');
     await muster.direct(people.chloe).stories.update({ storyId: `${key}-2`, title: 'Mine' });
     const changed = linear('A-1,One more,Todo,,,,,', 'A-2,Two more,Todo,,,,,');
     const later = await bring('linear', 'a.csv', changed);
-    expect(later.out).toContain(`Kept ${key}-2 (A-2): It was changed here since the last import.\n`);
-    expect(later.out).toContain('Made 0, updated 1, kept 1; 0 were there already.\n--theirs lets');
+    expect(later.out).toContain(
+      `Kept ${key}-2 (A-2): The story was changed in Muster since the last import.\n`,
+    );
+    expect(later.out).toContain('Created 0, updated 1, kept 1; 0 unchanged.\nUse --theirs to overwrite');
     const theirs = await bring('linear', 'a.csv', changed, '--theirs', '--json');
     expect(JSON.parse(theirs.out)).toMatchObject({ created: 0, updated: 1, unchanged: 1, kept: [] });
     expect((await stories()).map(({ title }) => title).sort()).toEqual(['One more', 'Two more']);
@@ -106,7 +108,7 @@ muster imports undo --import-id ${imports[0]?.id ?? ''} takes it back.
     expect(code).toBe(2);
     expect(out).toMatch(/QA's +1 +\?\n/);
     expect(err).toContain(
-      String.raw`1 status has no place on the board: QA's. Say where: --status 'QA'\''s=in_review'`,
+      String.raw`1 status has no matching column on the board: QA's. Map each one, for example --status 'QA'\''s=in_review'`,
     );
     expect(await stories()).toEqual([]);
     const placed = await bring('csv', 'odd.csv', text, '--status', "QA's=In review");
@@ -128,7 +130,7 @@ muster imports undo --import-id ${imports[0]?.id ?? ''} takes it back.
     expect(open?.state).toBe('open');
     const { code, out } = await muster.as(people.chloe, 'import', 'linear', file, '--project', key);
     expect(code).toBe(0);
-    expect(out).toContain('Went on with an import that was not finished.');
+    expect(out).toContain('Resumed an unfinished import.');
     const { items } = await muster.direct(people.chloe).imports.list({ projectId: key });
     expect(items).toMatchObject([{ id: open?.id, state: 'finished' }]);
     const all: { blockedBy: readonly string[] }[] = [];
@@ -171,12 +173,12 @@ muster imports undo --import-id ${imports[0]?.id ?? ''} takes it back.
     const tried = await muster.run(['import', 'csv', file, ...flags], {});
     expect(tried).toEqual({
       code: 3,
-      out: '1 item, 0 comments, 0 epics.\nNo item has a status: all go to the backlog.\nline 3: title: must not be empty\nNothing was changed.\n',
+      out: '1 item, 0 comments, 0 epics.\nNo item has a status, so all go to the backlog.\nline 3: title: must not be empty\nNothing was changed.\n',
       err: 'muster: 1 item was refused\n',
     });
     expect(await stories()).toEqual([]);
     const unread = await muster.run(['import', 'trello', file, '--project', key, '--dry-run'], {});
-    expect(unread).toMatchObject({ code: 2, err: `muster: ${file}: the file is no JSON\n` });
+    expect(unread).toMatchObject({ code: 2, err: `muster: ${file}: the file is not valid JSON\n` });
   });
 
   it('reads issues of GitHub from stdin, with their comments', async () => {
@@ -237,7 +239,7 @@ describe('a board file', () => {
     const refused = await bring('board', 'bad.json', board('Fine', ''), '--dry-run');
     expect(refused).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/does not fit:\n {2}story s1, stories\.1\.title: must not be empty\n$/),
+      err: expect.stringMatching(/is invalid:\n {2}story s1, stories\.1\.title: must not be empty\n$/),
     });
   });
 });

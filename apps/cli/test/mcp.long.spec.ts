@@ -41,7 +41,7 @@ it('is told what is wrong with an address that is none', async () => {
   ])
     expect(await runMuster(args, { env })).toMatchObject({
       code: 2,
-      err: expect.stringContaining('MUSTER_BASE_URL is no address'),
+      err: expect.stringContaining('MUSTER_BASE_URL is not a valid address'),
     });
 });
 
@@ -99,9 +99,7 @@ describe('a file of a client', () => {
         servers: {
           muster: { type: 'http', url, headers: { Authorization: 'Bearer ${input:muster-token}' } },
         },
-        inputs: [
-          { id: 'muster-token', type: 'promptString', description: 'Token of Muster', password: true },
-        ],
+        inputs: [{ id: 'muster-token', type: 'promptString', description: 'Muster token', password: true }],
       },
     ],
   ])('of %s gets the server, once, and loses it again', async (client, file, content) => {
@@ -171,7 +169,10 @@ describe('a file of a client', () => {
 
   it('that is broken is left as it is', async () => {
     await write('.cursor/mcp.json', '{ "mcpServers": ');
-    expect(await install('cursor')).toMatchObject({ code: 2, err: expect.stringContaining('left as it is') });
+    expect(await install('cursor')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('so it was not changed'),
+    });
     expect(await read('.cursor/mcp.json')).toBe('{ "mcpServers": ');
   });
 });
@@ -207,7 +208,7 @@ it('is shown as a link, for clients that open one', async () => {
 
 it('never writes a token, not even where it is given as the name of a variable', async () => {
   const refused = await install('cursor', '--token-variable', 'must_live_x.y');
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('the token itself is not written') });
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('the token itself is not stored') });
 });
 
 it('of the repository is for those clients that read one there', async () => {
@@ -240,7 +241,7 @@ describe("a client's own command", () => {
     const told = await program(client, { fails: 'remove' });
     expect(await install(client)).toMatchObject({
       code: 0,
-      out: expect.stringContaining('by its own command'),
+      out: expect.stringContaining('with its own command'),
     });
     expect(await told()).toEqual(words);
   });

@@ -76,11 +76,11 @@ describe('an operation on the command line', () => {
   });
 
   it.each([
-    [['stories', 'get', 'WEB-1', 'WEB-2'], 'too many words: it takes [story] and flags'],
-    [['stories', 'get', 'WEB-1', '--story', 'WEB-2'], 'give [story] or --story-id, not both'],
+    [['stories', 'get', 'WEB-1', 'WEB-2'], 'too many arguments: expected [story] and flags'],
+    [['stories', 'get', 'WEB-1', '--story', 'WEB-2'], 'use either [story] or --story-id, not both'],
     [['stories', 'update-status', 'WEB-1', 'nowhere'], '[status]: It must be one of backlog'],
     [['stories', 'update-status', 'WEB-1'], 'needs <status> or --status'],
-    [['policy', 'get', 'me'], 'too many words: it takes [params] and flags'],
+    [['policy', 'get', 'me'], 'too many arguments: expected [params] and flags'],
   ])('refuses %j with words that say why', async (words, said) => {
     expect(await chloe(...words)).toMatchObject({ code: 2, err: expect.stringContaining(said) });
   });
@@ -110,7 +110,7 @@ describe('an operation on the command line', () => {
     expect(head).toMatch(/^KEY +TITLE +STATUS/);
     expect(first).toMatch(/^WEB-1 +First +backlog/);
     expect(rest).toHaveLength(1);
-    expect(page.err).toMatch(/^There is more: --all, or --cursor \S+\n$/);
+    expect(page.err).toMatch(/^There are more items: use --all, or --cursor \S+\n$/);
     const all = await chloe('stories', 'list', '--project-id', 'WEB', '--limit', '2', '--all', '--json');
     const { items, nextCursor } = JSON.parse(all.out) as { items: unknown[]; nextCursor: unknown };
     expect(items.length).toBeGreaterThanOrEqual(3);
@@ -138,7 +138,7 @@ describe('what goes wrong', () => {
     ]);
     expect(wrong).toMatchObject({ code: 3, out: '' });
     expect(wrong.err).toMatch(
-      /^muster: .*\n {2}--title: must not be empty\n {2}--help says what it takes\.\n$/,
+      /^muster: .*\n {2}--title: must not be empty\n {2}Run the command with --help to see its parameters\.\n$/,
     );
     expect(missing).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^muster: [^]*404/) });
     expect(denied).toMatchObject({
@@ -169,8 +169,8 @@ describe('what goes wrong', () => {
       expect.stringContaining('Did you mean create?'),
       expect.stringContaining('Did you mean stories?'),
       expect.stringContaining('Did you mean list?'),
-      'muster: needs <project> or --project-id (--help says more)\n',
-      expect.stringMatching(/^muster: which API\? muster login/),
+      'muster: needs <project> or --project-id (see --help)\n',
+      expect.stringMatching(/^muster: no API address is given: sign in with muster login/),
       expect.stringContaining('It must be a whole number.'),
     ]);
   });

@@ -89,7 +89,7 @@ for (const [name, node = ''] of nodes) {
     await expect(as(node, 'import', 'trello', script, '--project', 'WEB', '--dry-run')).rejects.toMatchObject(
       {
         code: 2,
-        stderr: expect.stringContaining('no board of Trello'),
+        stderr: expect.stringContaining('not a Trello board export'),
       },
     );
     expect((await as(node, 'mcp', 'install', 'cursor', '--auth', 'token', '--print')).stdout).toContain(

@@ -138,7 +138,7 @@ describe('the action of GitHub', () => {
     });
     const again = await start('pull_request', payload, { checks: 'success' });
     expect(again.outputs).toBe(`execution=${executionId}\nrecorded=0\n`);
-    expect(again.said).toContain('checks_passed: not recorded, since it was recorded before');
+    expect(again.said).toContain('checks_passed: not recorded: it was already recorded');
   });
 
   it('finds work by the line of the pull request, by its address, and as it is told', async () => {
@@ -186,7 +186,7 @@ describe('the action of GitHub', () => {
       pull_request: pull(9, 'x', { head: { ref: 'x', sha: 'a'.repeat(40), repo: { id } } }),
     });
     const { said } = await start('pull_request', opened(2), {}, '');
-    expect(said).toBe('Nothing was recorded: it is of a fork, which has no token.\n');
+    expect(said).toBe('Nothing was recorded: the pipeline runs for a fork, which has no token.\n');
     await expect(start('pull_request', opened(1), {}, '')).rejects.toMatchObject({ code: 2 });
     await expect(start('pull_request', opened(1), { checks: 'maybe' })).rejects.toMatchObject({ code: 2 });
   });
@@ -248,6 +248,6 @@ describe('the template of GitLab', () => {
 
   it('leaves the default branch alone', async () => {
     const main = { CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: '1'.repeat(40), CI_PIPELINE_ID: '3' };
-    expect(await start('muster-passed', main)).toBe('Nothing to record: it is of the default branch.\n');
+    expect(await start('muster-passed', main)).toBe('Nothing to record: it is on the default branch.\n');
   });
 });

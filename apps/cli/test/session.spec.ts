@@ -50,7 +50,7 @@ describe('muster login', () => {
     expect(await identity()).toMatchObject({ member: { name: 'Ana' } });
     expect(await muster.run(['whoami', '--profile', 'nobody'])).toMatchObject({
       code: 2,
-      err: 'muster: there is no login "nobody"; muster login --profile nobody makes it\n',
+      err: 'muster: there is no login "nobody"; create it with muster login --profile nobody\n',
     });
   });
 
@@ -67,7 +67,7 @@ describe('muster login', () => {
     // Another service answers at the address. It reports unknown paths in the same format as all services of
     // Muster.
     const details = { reason: 'no_such_path', retryable: false };
-    const error = { code: 'not_found', message: 'Nothing answers POST here.', status: 404, details };
+    const error = { code: 'not_found', message: 'No POST route exists at this path.', status: 404, details };
     const other = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ ...error, requestId: 'one' }));
@@ -80,7 +80,7 @@ describe('muster login', () => {
     other.close();
     expect(refused).toMatchObject({
       ...{ code: 2, out: '' },
-      err: `muster: there is no Muster API at ${baseUrl}: look at the address\n`,
+      err: `muster: there is no Muster API at ${baseUrl}; check the address\n`,
     });
   });
 

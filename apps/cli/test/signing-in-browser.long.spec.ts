@@ -176,7 +176,10 @@ describe('muster login with a browser', () => {
     const state = new URL(asked.headers.get('location') ?? '').searchParams.get('state') ?? '';
     const query = new URLSearchParams({ code: 'made-up', state, iss: muster.url() }).toString();
     const page = await fetch(`${start}callback?${query}`);
-    expect([page.status, await page.text()]).toEqual([502, expect.stringContaining('The terminal says why')]);
+    expect([page.status, await page.text()]).toEqual([
+      502,
+      expect.stringContaining('The terminal shows the reason'),
+    ]);
     expect([await command.ended, command.shown()]).toEqual([3, expect.stringContaining('grant request')]);
   });
 

@@ -138,7 +138,7 @@ describe('muster login', () => {
       code.replace('-', ''),
     );
     expect(ended).toHaveLength(1);
-    expect([await login.ended, login.shown()]).toEqual([3, expect.stringContaining('the code is over')]);
+    expect([await login.ended, login.shown()]).toEqual([3, expect.stringContaining('the code expired')]);
   });
 
   it('can be given up while it waits', async () => {
@@ -264,7 +264,7 @@ describe('muster logout', () => {
     const copy = await readFile(file(), 'utf8');
     expect(await muster.run(['logout'])).toEqual({
       ...{ code: 0, err: '' },
-      out: 'The login "default" is forgotten, and its connection is ended.\n',
+      out: 'The login "default" was removed from this machine, and its connection was revoked.\n',
     });
     expect(await kept()).toEqual({ current: null, profiles: {} });
     await writeFile(file(), copy);
@@ -284,7 +284,7 @@ describe('muster logout', () => {
     );
     expect(await place.run(['logout'])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('its connection could not be ended'),
+      out: expect.stringContaining('its connection could not be revoked'),
     });
     expect((await place.kept()).profiles).toEqual({});
   });

@@ -50,7 +50,7 @@ describe('muster watch', () => {
 
   it('can be of one project', async () => {
     const [app, none] = await Promise.all([watch('--project', 'APP'), watch('--project', 'NONE')]);
-    expect(app.out).toMatch(/\nNobody is at work\.\n[^]*\nNobody holds a lease\.\n[^]*src\/db/);
+    expect(app.out).toMatch(/\nNobody is at work\.\n[^]*\nNo one holds a lease\.\n[^]*src\/db/);
     expect(none).toMatchObject({ code: 3, err: expect.stringContaining('404') });
   });
 
@@ -67,7 +67,7 @@ describe('muster watch', () => {
     await muster
       .direct(people.robo)
       .deliveryExecutions.release({ executionId: execution?.id ?? '', leaseToken });
-    await terminal.until(/Nobody holds a lease/);
+    await terminal.until(/No one holds a lease/);
     terminal.type('q');
     expect(await terminal.ended).toBe(0);
     expect(terminal.shown().endsWith('\u001b[?25h\u001b[?1049l')).toBe(true);

@@ -112,7 +112,7 @@ describe('an agent by the Agent Client Protocol', () => {
     const sessions = await working.read<Session>('sessions');
     expect(sessions.map(({ method }) => method)).toEqual(['new', 'load']);
     const [, second = ''] = await working.read<string>('prompts');
-    expect(second).toMatch(/^What you did does not pass:\n\nverify ended with 1/);
+    expect(second).toMatch(/^Your work does not pass the checks:\n\nverify ended with 1/);
     // Messages that the session repeats when it is loaded are not shown again.
     expect(working.told.map(({ message }) => message)).not.toContain('Of long ago.');
   });
@@ -129,17 +129,17 @@ describe('an agent by the Agent Client Protocol', () => {
     expect(await working.ended).toBe(0);
     const prompts = await working.read<string>('prompts');
     expect(prompts).toHaveLength(2);
-    expect(prompts[1]).toMatch(/## What is new\n\nThe spec changed[^]*It says good morning\./);
+    expect(prompts[1]).toMatch(/## What is new\n\nThe spec has changed[^]*It says good morning\./);
     expect(await working.read('sessions')).toHaveLength(1);
   });
 
   it('gets leave by the wishes of the repository, never for a change outside of its worktree, and asks people where they say so', async () => {
-    const working = await start('asks for leave');
+    const working = await start('asks for permission');
     await working.until('asked');
     const { items } = await stories.chloe.comments.list({ storyId: working.key });
     const [question] = items;
     expect(question).toMatchObject({ kind: 'question' });
-    expect(question?.body).toContain('asks for leave: answer.txt');
+    expect(question?.body).toContain('asks for permission: answer.txt');
     expect(await executionOf(working.key)).toMatchObject({
       state: 'waiting_input',
       waitingFor: { questionId: question?.id },
@@ -163,12 +163,12 @@ describe('an agent by the Agent Client Protocol', () => {
   it('is asked to go on where it ran out of requests', async () => {
     const working = await start('runs out of requests');
     expect(await working.ended).toBe(0);
-    expect((await working.read<string>('prompts'))[1]).toBe('Go on where you left off.');
+    expect((await working.read<string>('prompts'))[1]).toBe('Continue where you left off.');
   });
 
   it.each([
     ['dies in its turn', 'agent_error', /did not end its turn: it ended with 3\.\nOut of ideas\./],
-    ['refuses', 'agent_error', /refuses to go on/],
+    ['refuses', 'agent_error', /refused to continue/],
     ['runs out of tokens', 'context_exhausted', /ran out of tokens/],
   ])('fails where it %s, with why', async (behaviour, failure, summary) => {
     const working = await start(behaviour);

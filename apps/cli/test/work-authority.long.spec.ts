@@ -52,7 +52,7 @@ describe('the token of a person', () => {
     );
     const [clone, place] = [await runner.clone(), await runner.folder()];
     const working = start(clone, ['TOK-1', ...sh(`env > ${place}/env`)]);
-    expect((await working.until('warning', /no token could be made/)).message).toContain('agents retire');
+    expect((await working.until('warning', /no token could be created/)).message).toContain('agents retire');
     expect(await working.ended).toBe(1);
     expect(await isThere(path.join(place, 'env'))).toBe(false);
     expect(await stateIn('TOK')).toBeUndefined();
@@ -188,7 +188,7 @@ it('says when Muster cannot be reached, and when it is back', async () => {
   await forwarder.away();
   await working.until('warning', /cannot be reached/);
   await forwarder.back();
-  await working.until('warning', /is back after/);
+  await working.until('warning', /can be reached again after/);
   await writeFile(path.join(place, 'go'), '');
   expect(await working.ended).toBe(0);
 });

@@ -62,7 +62,7 @@ describe('muster work', () => {
       ...['--next', '--project', 'ALL', '--parallel', '2', ...base],
       ...sh(`echo good > answer.txt; until [ -e ${place}/go ]; do sleep 0.1; done`),
     );
-    await working.until('warning', /was given back/);
+    await working.until('warning', /was released/);
     await working.until('started');
     await writeFile(path.join(place, 'go'), '');
     expect(await working.ended).toBe(1);
@@ -163,7 +163,7 @@ describe('muster work', () => {
       const script = `echo good > answer.txt; if mkdir ${place}/first 2> /dev/null; then ${damage}; fi`;
       const working = start(clone, '--next', '--project', key, ...sh(script));
       await working.until('over', /^failed: /);
-      await working.until('over', /^handed in: /);
+      await working.until('over', /^submitted: /);
       working.kill('SIGTERM');
       expect(await working.ended).toBe(1);
       expect(await endsIn(key)).toEqual(['failed', 'submitted']);

@@ -142,10 +142,10 @@ describe('muster work', () => {
       expect(await working.ended).toBe(2);
       return working.told.map(({ message }) => message).join('\n');
     };
-    expect(await failing()).toContain('which story?');
+    expect(await failing()).toContain('no story is given');
     expect(await failing('--next', ...sh('true'))).toContain('--next needs --project');
     expect(await failing('WEB', ...sh('true'))).toContain('no key of a story');
-    expect(await failing('WEB-1')).toContain('which agent?');
+    expect(await failing('WEB-1')).toContain('no agent is given');
     expect(await failing('WEB-1', '--base', 'nowhere', ...sh('true'))).toContain(
       'there is no commit on nowhere',
     );
@@ -158,7 +158,7 @@ describe('muster work', () => {
     await clone.git('commit', '-qam', 'Wrong');
     await clone.git('push', '-q', 'origin', 'wrong');
     const said = await failing('WEB-1', '--base', 'wrong', ...sh('true'));
-    expect(said).toContain('.muster/work.yaml of wrong does not fit:');
+    expect(said).toContain('.muster/work.yaml of wrong is invalid:');
     expect(said).toMatch(/branch: must have \{key\} and \{epoch\}/);
     expect(said).toMatch(/hooks\.verify: must be a command/);
     expect(said).toContain('agents');
@@ -212,7 +212,7 @@ describe('muster work', () => {
     for (const title of ['One', 'Two', 'Three'])
       await stories.chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
     for (const key of ['NXT-1', 'NXT-2', 'NXT-3'])
-      await working.until('over', new RegExp(`handed in: ${key} `));
+      await working.until('over', new RegExp(`submitted: ${key} `));
     const lastOf = (wanted: string) => working.told.findLastIndex(({ event }) => event === wanted);
     await until(() => lastOf('none') > lastOf('over'));
     expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
@@ -316,10 +316,10 @@ describe('muster work', () => {
     expect((await working.until('over')).outcome).toBe('lost');
     await expect(runner.git('rev-parse', `work/${key}-1`)).rejects.toThrow();
     const { kept, message } = await working.until('over');
-    expect(kept).toMatch(/look at it/);
-    expect(message).toContain('stays');
+    expect(kept).toMatch(/find the cause/);
+    expect(message).toContain('was kept');
     const cleaned = start(clone, '--clean');
     expect(await cleaned.ended).toBe(0);
-    expect((await cleaned.until('cleaned')).message).toContain('is given back');
+    expect((await cleaned.until('cleaned')).message).toContain('was removed');
   });
 });

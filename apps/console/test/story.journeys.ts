@@ -308,7 +308,7 @@ export function storyJourneys(house: House): void {
     await ben.getByRole('region', { name: 'Offered to you' }).getByText('The rest is yours').waitFor();
     await expect(
       robo.deliveryExecutions.update({ executionId: execution.id, leaseToken, progress: 90 }),
-    ).rejects.toThrow('granted anew');
+    ).rejects.toThrow('granted to another holder');
     const { items } = await house
       .client(people.ben.me.token)
       .stories.list({ projectId: 'WEB', view: 'card' });

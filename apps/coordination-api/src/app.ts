@@ -101,7 +101,7 @@ function standbyOf(config: ApiConfig, primary: Pool, metrics: Metrics, logger: L
     },
     onRead: metrics.tally(
       'muster_standby_reads_total',
-      'Reads that a standby may answer, by what became of them: standby, or why the primary answered',
+      'Reads that a standby could answer, by result: standby, or the reason why the primary answered',
       'outcome',
       readOutcomes,
     ),
@@ -111,7 +111,7 @@ function standbyOf(config: ApiConfig, primary: Pool, metrics: Metrics, logger: L
 /** Follows the event streams until the app closes. */
 function followersOf(pool: Pool, app: FastifyInstance, logger: Logger): Followers {
   const followers = createFollowers(pool, (error) => {
-    logger.warn({ err: error }, 'where the streams stand is not known');
+    logger.warn({ err: error }, 'the positions of the event streams could not be read');
   });
   // Answers calls that wait for events with the events found so far, so that they do not delay the shutdown.
   app.addHook('preClose', async () => {
@@ -207,7 +207,7 @@ export function createApp(config: ApiConfig, logger: Logger): CoordinationApi {
   const standby = standbyOf(config, pool, metrics, logger);
   metrics.total(
     'muster_validation_holes_total',
-    'Values that validation let through and Postgres refused: each is a fault of the contract',
+    'Values that passed validation but were rejected by Postgres; each is an error in the contract',
     () => validationHoles.count,
   );
 

@@ -133,7 +133,7 @@ export function readConfig(from: Record<string, string | undefined> = process.en
   requireSafeAddress(config.BASE_URL);
   if (config.MCP_GATEWAY_URL !== undefined && config.MCP_GATEWAY_KEY.length === 0)
     throw new ConfigError(
-      'the configuration does not fit:\n  MCP_GATEWAY_URL and SIGN_IN_URL together need MCP_GATEWAY_KEY, as the gateway has it',
+      'The configuration is invalid:\n  MCP_GATEWAY_URL and SIGN_IN_URL together need MCP_GATEWAY_KEY, as the gateway has it',
     );
   return config;
 }

@@ -46,14 +46,14 @@ describe('the holder of a lease past its time', () => {
     await expireLeases(api, people.orgId);
     expect(await inboxOf(chloe)).toEqual([]);
     await ben.deliveryGroups.acquireLease({ groupId });
-    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over coordinating Sign-in']);
+    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over as coordinator of Sign-in']);
   });
 
   it('is told when the work on the group takes theirs out of the way', async () => {
     await workOn(chloe, 'WEB-1');
     await expireLeases(api, people.orgId);
     await workOn(ben, null);
-    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over the work on WEB-1']);
+    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over your work on WEB-1']);
     expect(await inboxOf(ben)).toEqual([]);
   });
 
@@ -62,9 +62,7 @@ describe('the holder of a lease past its time', () => {
     await expireLeases(api, people.orgId);
     await workOn(ben, null);
     await ben.deliveryGroups.replaceStories({ groupId, storyIds: ['WEB-1', 'WEB-3'] });
-    expect(await inboxOf(chloe)).toEqual([
-      'lease_taken_over: Ben ended your lease on WEB-3, which was past its time',
-    ]);
+    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben ended your expired lease on WEB-3']);
     const { items } = await ana.activity.list({ projectId: 'WEB', kinds: ['execution.superseded'] });
     expect(items).toMatchObject([
       { subject: { key: 'WEB-3' }, data: { executionId, live: false, joining: true } },

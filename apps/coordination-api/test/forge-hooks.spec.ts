@@ -98,7 +98,7 @@ describe('a delivery', () => {
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
       // GitHub shows this message to the admin who mistyped the secret.
       expect(answer.body).toMatchObject({
-        message: 'The delivery is not signed with the secret of this connection.',
+        message: 'The delivery is not signed with the webhook secret of this connection.',
         details: { reason: 'delivery_signature' },
       });
     }
@@ -123,7 +123,7 @@ describe('a delivery', () => {
     expect((await deliver(large(5 * 1024 * 1024))).status).toBe(202);
   });
 
-  it('that is no JSON is 400, and one of another type 415', async () => {
+  it('that is not valid JSON is 400, and one of another type 415', async () => {
     for (const body of ['{', 'payload=%7B%7D', '\u{feff}{}'])
       expect((await deliver(body)).body).toMatchObject({ status: 400, code: 'bad_request' });
     const form = await deliver('payload=%7B%7D', { type: 'application/x-www-form-urlencoded' });
@@ -284,7 +284,7 @@ describe('deliveries that cannot be read', () => {
     {
       doing: 'receive',
       at: expect.any(String),
-      message: expect.stringMatching(/event pull_request failed: .*created_at is not a time/),
+      message: expect.stringMatching(/event pull_request failed: .*created_at is not a valid time/),
     },
   ];
 
@@ -294,7 +294,10 @@ describe('deliveries that cannot be read', () => {
     await send(broken);
     expect(await health()).toEqual(failing);
     expect(await told()).toMatchObject([
-      { title: 'Muster cannot read what GitHub delivers', subject: { type: 'forge', id: connectionId } },
+      {
+        title: 'Muster cannot read the webhook deliveries of GitHub',
+        subject: { type: 'forge', id: connectionId },
+      },
     ]);
     expect(await told(api.client(people.chloe.me.token))).toEqual([]);
 

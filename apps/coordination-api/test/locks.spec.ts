@@ -85,7 +85,7 @@ describe('a lock that another frees', () => {
     const lock = await acquire(people.chloe, ['src/auth/**', 'docs/**']);
     await people.ben.locks.release({ lockId: lock.id });
     expect(await inboxOf(people.chloe)).toEqual([
-      ['lock_taken_over', 'Ben freed your lock on src/auth/** and 1 more'],
+      ['lock_taken_over', 'Ben released your lock on src/auth/** and 1 more'],
     ]);
     expect(await inboxOf(people.ben)).toEqual([]);
     const { items } = await people.dan.activity.list({ projectId: 'WEB', kinds: ['lock.released'] });
@@ -216,7 +216,7 @@ describe('whoever works in a project that is deleted', () => {
       await ben.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' });
       expect(await inboxOf(chloe)).toContainEqual([
         'lease_taken_over',
-        'Ben deleted the project of WEB-1, which you worked on',
+        'Ben deleted the project of WEB-1, which you were working on',
       ]);
       await expect(chloe.deliveryExecutions.renew(held)).rejects.toMatchObject({ status: 404 });
     },

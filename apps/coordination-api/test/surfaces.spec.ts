@@ -54,9 +54,7 @@ describe('the version of the interface', () => {
     });
     expect((await get('/')).body).toMatchObject({ version: '1.0.0' });
     expect((await get('/reference')).body).toMatchObject({ version: '1.0.0' });
-    expect(await (await fetch(new URL('/llms.txt', api.url()))).text()).toContain(
-      'Version 1.0.0 of the interface.',
-    );
+    expect(await (await fetch(new URL('/llms.txt', api.url()))).text()).toContain('API version 1.0.0.');
   });
 });
 

@@ -136,7 +136,7 @@ type Parsed = ReturnType<typeof parseEnvironment<typeof environment>>;
 function requiredMailTo(config: Parsed): MailTo {
   const mailTo = mailToOf(config);
   if (mailTo !== undefined) return mailTo;
-  throw new ConfigError('the configuration does not fit:\n  neither SMTP_URL nor MAIL_FOLDER is set');
+  throw new ConfigError('The configuration is invalid:\n  neither SMTP_URL nor MAIL_FOLDER is set');
 }
 
 function vapidOf(config: Parsed): Vapid | undefined {
@@ -145,6 +145,6 @@ function vapidOf(config: Parsed): Vapid | undefined {
   if (publicKey !== undefined && privateKey !== undefined && subject !== undefined)
     return { publicKey, privateKey, subject };
   throw new ConfigError(
-    'the configuration does not fit:\n  VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY and VAPID_SUBJECT go together',
+    'The configuration is invalid:\n  VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY and VAPID_SUBJECT go together',
   );
 }

@@ -4,11 +4,11 @@ import { type Metrics } from '@muster/http';
 const totals = {
   expiredLeases: {
     name: 'muster_lease_expiries_total',
-    help: 'Leases that ended because nobody renewed them, made known by this process',
+    help: 'Expired leases that this process recorded',
   },
   driftedSeats: {
     name: 'muster_seat_drift_total',
-    help: 'Organizations whose stored count of seats this process found wrong and corrected',
+    help: 'Organizations whose stored number of seats this process corrected',
   },
   removedRows: {
     name: 'muster_removed_rows_total',
@@ -16,11 +16,11 @@ const totals = {
   },
   delivered: {
     name: 'muster_webhook_delivered_total',
-    help: 'Messages of webhooks that this process delivered',
+    help: 'Webhook messages delivered by this process',
   },
   failed: {
     name: 'muster_webhook_failed_tries_total',
-    help: 'Tries of webhooks of this process that failed',
+    help: 'Failed webhook attempts of this process',
   },
 } as const;
 

@@ -103,26 +103,18 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
 
 /** Figures of the outbox: name, description, and the function that computes them from a topic's rows. */
 const perTopic: readonly [string, string, (rows: readonly TopicFigures[]) => number][] = [
-  [
-    'muster_outbox_undone',
-    'Rows of the outbox that are not done',
-    (rows) => sumOf(rows, (row) => row.undone),
-  ],
+  ['muster_outbox_undone', 'Outbox rows that are not done', (rows) => sumOf(rows, (row) => row.undone)],
   [
     'muster_outbox_oldest_undone_seconds',
-    'Age of the oldest row that is not done',
+    'Age of the oldest outbox row that is not done',
     (rows) => mostOf(rows, (row) => row.oldest),
   ],
   [
     'muster_outbox_lag_seconds',
-    'For how long rows that are due have waited for their dispatch',
+    'How long due rows have waited to be dispatched',
     (rows) => mostOf(rows, (row) => row.lag),
   ],
-  [
-    'muster_outbox_dead',
-    'Rows that were given up and wait for a replay',
-    (rows) => sumOf(rows, (row) => row.dead),
-  ],
+  ['muster_outbox_dead', 'Dead rows that wait for a replay', (rows) => sumOf(rows, (row) => row.dead)],
 ];
 
 function addOutboxFigures(metrics: Metrics, pool: Pool): void {
@@ -150,21 +142,16 @@ function addExecutionFigures(metrics: Metrics, pool: Pool): void {
 
 function addLeaseFigures(metrics: Metrics, pool: Pool): void {
   const leases = shared(() => ofEachNode(pool, leaseFigures));
-  metrics.figures(
-    'muster_leases',
-    'Leases that somebody holds, live or past their time',
-    ['state'],
-    async () => {
-      const rows = await leases();
-      return [
-        { labels: { state: 'live' }, value: sumOf(rows, (row) => row.live) },
-        { labels: { state: 'expired' }, value: sumOf(rows, (row) => row.expired) },
-      ];
-    },
-  );
+  metrics.figures('muster_leases', 'Leases that are held, live or expired', ['state'], async () => {
+    const rows = await leases();
+    return [
+      { labels: { state: 'live' }, value: sumOf(rows, (row) => row.live) },
+      { labels: { state: 'expired' }, value: sumOf(rows, (row) => row.expired) },
+    ];
+  });
   metrics.figures(
     'muster_lease_sweep_lag_seconds',
-    'For how long a lease has been past its time without anybody being told',
+    'The longest time for which a lease has been expired without its holder being notified',
     [],
     async () => [{ labels: {}, value: mostOf(await leases(), (row) => row.lag) }],
   );
@@ -173,7 +160,7 @@ function addLeaseFigures(metrics: Metrics, pool: Pool): void {
 function addDeletionFigures(metrics: Metrics, pool: Pool): void {
   metrics.figures(
     'muster_deletions',
-    'Projects and organizations that were deleted, and whose rows are still to be removed',
+    'Deleted projects and organizations whose rows are still to be removed',
     ['of'],
     async () => {
       const rows = await ofEachNode(pool, deletions);
@@ -189,7 +176,7 @@ function addWebhookFigures(metrics: Metrics, pool: Pool): void {
   const webhooks = shared(() => ofEachNode(pool, webhookFigures));
   metrics.figures(
     'muster_webhooks',
-    'Endpoints of webhooks: active, failing since their last try, or paused',
+    'Webhooks by state: active, failing since their last attempt, or paused',
     ['state'],
     async () => {
       const rows = await webhooks();
@@ -201,7 +188,7 @@ function addWebhookFigures(metrics: Metrics, pool: Pool): void {
   );
   metrics.figures(
     'muster_webhook_lag_seconds',
-    'For how long a webhook that is due has waited for a worker',
+    'How long a due webhook has waited for a worker',
     [],
     async () => [{ labels: {}, value: mostOf(await webhooks(), (row) => row.lag) }],
   );

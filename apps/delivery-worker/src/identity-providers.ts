@@ -53,7 +53,7 @@ export const checkIdentityProvider =
       if (dnsServers.length > 0) resolver.setServers(dnsServers);
       const secret = row.secret && seals.open(providerSecretOwner(organizationKey, row.id), row.secret);
       const ask = async (): Promise<string | null> => {
-        if (secret === undefined) return 'no SECRETS_KEY of the installation opens its secret';
+        if (secret === undefined) return 'none of the keys in SECRETS_KEY can decrypt its secret';
         const { issuer, client_id: clientId } = row;
         return openIssuer(sender, { issuer, clientId, clientSecret: secret }).then(() => null, wordsOf);
       };

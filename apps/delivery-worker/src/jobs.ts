@@ -27,7 +27,7 @@ export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {
     const durationMs = Math.round(seconds * 10_000) / 10;
     const rows = others && { rows: others.length + 1 };
     const facts = { job: name, orgId, rowId, outcome, durationMs, ...rows };
-    if (outcome === 'failed') logger.warn({ ...facts, err: error }, 'a job failed; it is tried again later');
+    if (outcome === 'failed') logger.warn({ ...facts, err: error }, 'a job failed and will be retried later');
     else logger.info(facts, 'job');
   };
 }

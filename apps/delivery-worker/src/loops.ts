@@ -49,7 +49,7 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
   let hasQueues = false;
   const begin = (what: string, pauseMillis: number, turn: () => Promise<After>): void => {
     const tell = (error: unknown): void => {
-      logger.warn({ err: error }, `${what} does not work at the moment`);
+      logger.warn({ err: error }, `${what} is failing at the moment`);
     };
     begun.push(startLoop(pauseMillis, turn, tell));
   };
@@ -66,13 +66,13 @@ export function createLoops({ pool, queues, sending, count, logger, onSilence }:
             count('expiredLeases', noted);
           });
         });
-        begin(`the look for webhooks${of(at)}`, webhooksPauseMillis, () => sending.look(at.pool));
+        begin(`the check for due webhooks${of(at)}`, webhooksPauseMillis, () => sending.look(at.pool));
       }
     },
     beginWithQueues: (working) => {
       hasQueues = true;
       const onDead = (row: DeadRow): void => {
-        logger.error(row, 'a job was given up: muster outbox list');
+        logger.error(row, 'a job is dead and will not be retried; see muster outbox list');
       };
       for (const at of allNodes(pool))
         begin(`the relay${of(at)}`, relayPauseMillis, () => relay({ pool: at.pool, queues, onDead }));

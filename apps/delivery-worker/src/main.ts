@@ -8,7 +8,10 @@ await main(async () => {
   const logger = createLogger('delivery-worker', config.LOG_LEVEL);
   const { service, start, stop } = createDeliveryWorker(config, logger, {
     onSilence: (queues) => {
-      logger.fatal({ queues }, 'work waits and none of it is done here; ending, to be started anew');
+      logger.fatal(
+        { queues },
+        'work is waiting, but this process does none of it; exiting so that it is restarted',
+      );
       logger.flush(() => process.exit(1));
     },
   });

@@ -30,10 +30,10 @@ async function remove(
       removed(count);
       if (performance.now() < says) return;
       says = performance.now() + saysEveryMillis;
-      log({ ...about, rows }, 'removing what was deleted');
+      log({ ...about, rows }, 'removing deleted records');
     },
   });
-  if (done) log({ ...about, rows }, 'removed what was deleted');
+  if (done) log({ ...about, rows }, 'removed deleted records');
   return done;
 }
 

@@ -70,7 +70,7 @@ export async function sweep(
     // No expired lease is left, or other workers have locked all expired leases.
     if (!progress) break;
   }
-  if (faults.length > 0) throw new AggregateError(faults, 'some expiries could not be noted');
+  if (faults.length > 0) throw new AggregateError(faults, 'some expired leases could not be recorded');
   const next = await acrossOrganizations(pool, (db) => db.one(nextLook));
   return Math.min(
     Math.max(Math.ceil(next.millis ?? longestPauseMillis), shortestPauseMillis),

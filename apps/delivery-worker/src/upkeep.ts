@@ -24,7 +24,7 @@ export function createUpkeep({
   removed,
 }: UpkeepContext): Pick<Workers, 'retention.purge' | 'deletions.remove'> {
   const monthsLater = (error: unknown): [] => {
-    logger.warn({ err: error }, 'the months of tables are kept at the next turn');
+    logger.warn({ err: error }, 'the monthly partitions will be maintained at the next turn');
     return [];
   };
   const purgeAt = async (at: Pool, signal: AbortSignal): Promise<void> => {
@@ -33,7 +33,7 @@ export function createUpkeep({
     for (const change of await keepMonths(at).catch(monthsLater)) logger.info(change, 'a month of a table');
     await eachInTurn(purgedTables, async (table) => {
       const rows = await purge(at, signal, table, retentionDays);
-      if (rows > 0) logger.info({ table, rows }, 'purged what is past its day');
+      if (rows > 0) logger.info({ table, rows }, 'purged rows past their retention time');
     });
   };
   const progress: RemovalProgress = {

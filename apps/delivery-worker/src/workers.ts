@@ -92,8 +92,8 @@ export function createWorkers(context: WorkerContext): Workers {
       forEachNode(pool, async (at) => {
         const { drifted, overdrawn } = await reconcileSeats(at.pool, signal);
         for (const seats of drifted)
-          logger.warn(seats, 'the stored count of seats had drifted; it is corrected');
-        for (const seats of overdrawn) logger.warn(seats, 'more seats are held than were bought');
+          logger.warn(seats, 'the stored number of seats was wrong and has been corrected');
+        for (const seats of overdrawn) logger.warn(seats, 'more seats are in use than were paid for');
         context.count('driftedSeats', drifted.length);
       }),
   };

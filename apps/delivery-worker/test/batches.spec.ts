@@ -103,7 +103,7 @@ it('that is out of time says so of all that it has not done', async () => {
   time.abort();
   await expect(outcome).rejects.toThrow('3 of 3 rows failed');
   expect((await line.rows(orgId)).map(({ error, done }) => ({ error, done }))).toEqual(
-    [rowId, ...others].map(() => ({ error: 'the time of this job was up', done: false })),
+    [rowId, ...others].map(() => ({ error: 'the job exceeded its time limit', done: false })),
   );
 });
 

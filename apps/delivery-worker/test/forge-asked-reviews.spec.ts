@@ -26,7 +26,7 @@ describe('reviews, which Gitea and Forgejo deliver without the right of the revi
     await settle();
     return [outcome[0]?.reason, (await executionNow()).needsRework];
   };
-  const fetched = 'the reviews of the pull request are fetched from the forge';
+  const fetched = 'the reviews of the pull request are being fetched from the forge';
 
   it.each(['gitea', 'forgejo'] as const)(
     'count at %s if they are official and not dismissed',
@@ -57,7 +57,7 @@ describe('reviews, which Gitea and Forgejo deliver without the right of the revi
       await deliver(world, now.people, now.connection, pullEvent(life, 'opened', a, 1));
       answers(told(pullEvent(life, 'edited', a, 5), 'open'), {}, { '/pulls/7/reviews': [review(2, 5)] });
       const { outcome } = await deliver(world, now.people, now.connection, rejected);
-      expect(outcome[0]?.reason).toContain('no work is known');
+      expect(outcome[0]?.reason).toContain('belongs to no known work');
       await settle();
       expect(gets()).toEqual([]);
       await handIn();

@@ -103,7 +103,7 @@ describe('a pull request is its repository and number', () => {
     await linkWeb();
     life = { ...life, branch: 'fix-1' };
     await chloe.deliveryExecutions.update({ ...held, git: { branch: 'fix-1' } });
-    const unlocated = [{ result: 'noted', reason: 'it is not known yet which repository the work is in' }];
+    const unlocated = [{ result: 'noted', reason: 'the repository of the work is not known yet' }];
     expect((await send(pushEvent(elsewhere(), b, 1))).outcome).toMatchObject(unlocated);
     await chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' });
     for (const event of [pullEvent(elsewhere(), 'opened', b, 2), mergedEvent(elsewhere(), b, 3)])
@@ -119,7 +119,7 @@ describe('a pull request is its repository and number', () => {
   it('so that a merge does not land work of which no repository is known yet', async () => {
     await linkWeb();
     const { outcome } = await send(mergedEvent(elsewhere(), b, 5));
-    expect(outcome).toMatchObject([{ reason: 'it is not known yet which repository the work is in' }]);
+    expect(outcome).toMatchObject([{ reason: 'the repository of the work is not known yet' }]);
     await handIn();
     await send(mergedEvent(elsewhere(), b, 5));
     expect(await standing()).toEqual(['submitted', false, 'in_review']);

@@ -120,8 +120,12 @@ describe('nothing is asked', () => {
 });
 
 it.each([
-  ['is no pull request', { hello: 'world' }, 'does not document: number'],
-  ['nests too deep', JSON.parse('['.repeat(100) + ']'.repeat(100)), 'does not document: no JSON'],
+  ['is no pull request', { hello: 'world' }, 'in an unexpected format: number'],
+  [
+    'nests too deep',
+    JSON.parse('['.repeat(100) + ']'.repeat(100)),
+    'in an unexpected format: not valid JSON',
+  ],
 ])('is told of by its error where what came back %s', async (_what, answer, words) => {
   await begin();
   answers(answer);

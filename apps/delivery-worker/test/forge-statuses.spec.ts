@@ -98,14 +98,14 @@ describe('the status of a head', () => {
         headers: { authorization: 'Bearer forge-token', 'user-agent': 'Muster' },
         body: {
           ...{ context: 'muster', state: 'pending' },
-          description: 'spec v0 · 0 of 1 approvals · no lock conflict',
+          description: 'spec v0 · 0 of 1 approvals · no lock conflicts',
           target_url: 'https://muster.example/stories/WEB-1',
         },
       },
     ]);
     await approve();
     await settle();
-    expect(lastSaid()).toEqual(['success', 'spec v0 · 1 of 1 approvals · no lock conflict']);
+    expect(lastSaid()).toEqual(['success', 'spec v0 · 1 of 1 approvals · no lock conflicts']);
     await people.ana.comments.create({ storyId, body: 'Fine.' });
     await people.chloe.stories.updateGitMeta({ storyId, git: { baseBranch: 'main' } });
     await people.ana.policy.update({ completeStoryOnMerge: true });
@@ -120,14 +120,14 @@ describe('the status of a head', () => {
     await settle();
     await people.ana.storySpec.update({ storyId, content: 'Otherwise.' });
     await settle();
-    expect(lastSaid()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflict']);
+    expect(lastSaid()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflicts']);
     await approve();
     await settle();
     expect(lastSaid()[0]).toBe('success');
     await send(pullEvent(life, 'synchronize', b, 5));
     await settle();
     expect(forge.asked.at(-1)?.path).toContain(b);
-    expect(lastSaid()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflict']);
+    expect(lastSaid()).toEqual(['pending', 'spec v1 · 0 of 1 approvals, 1 stale · no lock conflicts']);
   });
 
   it('is against a merge while changes are requested, or others have locked its files', async () => {
@@ -256,7 +256,7 @@ describe('a status that is not taken', () => {
     await begin();
     await settle();
     expect(forge.asked).toEqual([]);
-    expect((await connectionNow()).lastError?.message).toContain('not sent: it leads to');
+    expect((await connectionNow()).lastError?.message).toContain('not sent: the address points to');
   });
 });
 
@@ -291,7 +291,7 @@ describe('each forge', () => {
     return { appId: 5, privateKey };
   };
 
-  it('GitLab has a pipeline, which a status that is missing does not fail', async () => {
+  it('GitLab has a pipeline, which a missing status does not fail', async () => {
     await begin('gitlab');
     await approve('changes_requested');
     await settle();
@@ -339,7 +339,7 @@ describe('each forge', () => {
     await settle();
     answersApp('anew');
     await approve();
-    await expect(settle()).rejects.toThrow('ended the token');
+    await expect(settle()).rejects.toThrow('revoked the installation token');
     const [row] = await jobs.waiting(people.orgId);
     if (row !== undefined) await jobs.perform(people.orgId, row);
     expect(forge.asked.at(-1)).toMatchObject({

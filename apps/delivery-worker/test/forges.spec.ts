@@ -134,7 +134,7 @@ describe('the life of a pull request', () => {
     await handIn();
     const { outcome } = await send(mergedEvent({ ...life, base: 'release/1' }, a, 4));
     expect(outcome).toMatchObject([
-      { result: 'noted', reason: 'it goes into release/1, and the work goes into main' },
+      { result: 'noted', reason: 'it targets release/1, but the work targets main' },
     ]);
     await chloe.stories.updateGitMeta({ storyId, git: { baseBranch: 'release/1' } });
     await send(mergedEvent({ ...life, base: 'release/1' }, b, 5));
@@ -188,7 +188,7 @@ describe('the execution of a fact', () => {
       expect(await merged(body)).toMatchObject({ result: 'parked', executionId: null });
     await handIn();
     expect(await merged(trailer)).toMatchObject({
-      reason: 'the work was handed in with another pull request',
+      reason: 'the work was submitted with another pull request',
     });
     expect(await standing()).toEqual(['submitted', false, 'in_review']);
   });
@@ -260,7 +260,7 @@ describe('the execution of a fact', () => {
     const other = { ...life, number: 8 };
     const { outcome } = await send(pullEvent(other, 'closed', a, 3, { closed_at: second(3) }));
     expect(outcome).toMatchObject([
-      { result: 'noted', reason: 'the work was handed in with another pull request' },
+      { result: 'noted', reason: 'the work was submitted with another pull request' },
     ]);
     expect(await standing()).toEqual(['submitted', false, 'in_review']);
   });
@@ -292,7 +292,7 @@ describe('nothing changes by', () => {
     await handIn();
     const foreign = { ...acmeApi, id: 1, html_url: 'https://github.com/evil/api', full_name: 'evil/api' };
     const { state, outcome } = await send(mergedEvent({ ...life, repository: foreign }, a, 5));
-    expect([state, outcome[0]?.reason]).toEqual(['ignored', 'evil/api is linked to no project']);
+    expect([state, outcome[0]?.reason]).toEqual(['ignored', 'no project is linked to evil/api']);
     expect(await standing()).toEqual(['submitted', false, 'in_review']);
   });
 
@@ -347,7 +347,7 @@ describe('nothing changes by', () => {
     await readAll(world, people.orgId);
     const { items } = await people.ana.forges.deliveries.list({ connectionId: github.id, state: 'failed' });
     expect(items.find((item) => item.deliveryId === deliveryId)?.outcome[0]?.reason).toContain(
-      'nests deeper',
+      'nested more than',
     );
   });
 });
@@ -416,7 +416,7 @@ it('fails a delivery that no attempt could process, and says so on the connectio
     await line.close();
   }
   const { items } = await people.ana.forges.deliveries.list({ connectionId: github.id });
-  expect(items).toMatchObject([{ state: 'failed', outcome: [{ reason: 'it could not be processed' }] }]);
+  expect(items).toMatchObject([{ state: 'failed', outcome: [{ reason: 'processing failed' }] }]);
   expect((await people.ana.forges.get({ connectionId: github.id })).connection).toMatchObject({
     ...{ state: 'failing', lastError: { doing: 'receive' } },
   });

@@ -53,10 +53,10 @@ describe('an answer that is read', () => {
     expect([status, headers['etag'], text.length]).toEqual([200, '"one"', 1024 * 1024]);
   });
 
-  it('is none where it is longer than what is read', async () => {
+  it('is none where it is larger than the limit', async () => {
     const url = await answering(Buffer.alloc(1024 * 1024 + 1, 'x'));
     const asking = senderWith({ networks: loopback }).ask({ method: 'GET', url, headers: {} });
-    await expect(asking).rejects.toThrow('longer than what is read');
+    await expect(asking).rejects.toThrow('larger than the limit');
   });
 
   it('is asked of no forbidden address', async () => {
@@ -70,7 +70,7 @@ describe('a name', () => {
   it('that leads to a forbidden address is not connected to', async () => {
     const sender = senderWith({ networks: [] });
     await expect(sender.post({ ...post, url: to('localhost') })).rejects.toThrow(
-      'not sent: it leads to an address of no public network',
+      'not sent: the address points to an address outside the public internet',
     );
     expect(receiver.received).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('a name', () => {
         { address: '169.254.169.254', family: 4 },
       ],
     });
-    await expect(sender.post({ ...post, url: to('hooks.example') })).rejects.toThrow('never sent to');
+    await expect(sender.post({ ...post, url: to('hooks.example') })).rejects.toThrow('never sends to');
     expect(receiver.received).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe('a name', () => {
     expect(await sender.post({ ...post, url: to('rebound.example') })).toMatchObject({ status: 200 });
     sender.close();
     await expect(sender.post({ ...post, url: to('rebound.example') })).rejects.toThrow(
-      'of no public network',
+      'outside the public internet',
     );
     expect(receiver.received).toHaveLength(2);
   });

@@ -152,12 +152,16 @@ describe('an issuer', () => {
 
   it.each<[string, typeof metadata, RegExp]>([
     ['that is away', null, /could not be read/],
-    ['that calls itself otherwise', (own) => ({ ...usual(own), issuer: `${own}/` }), /calls it http/],
+    [
+      'that calls itself otherwise',
+      (own) => ({ ...usual(own), issuer: `${own}/` }),
+      /names another issuer: http/,
+    ],
     ['without keys', (own) => ({ ...usual(own), jwks_uri: undefined }), /has no jwks_uri/],
     [
       'that would send people to a script',
       (own) => ({ ...usual(own), authorization_endpoint: 'javascript:alert(1)' }),
-      /authorization_endpoint of its metadata is no address of https/,
+      /authorization_endpoint in its metadata is not an https URL/,
     ],
   ])('%s has one, which is said', async (_, answered, problem) => {
     metadata = answered;
@@ -177,7 +181,7 @@ describe('an issuer', () => {
       return (await people.ana.identityProviders.list()).items[0]?.check != null;
     });
     const [found] = (await people.ana.identityProviders.list()).items;
-    expect(found?.check?.problem).toMatch(/not sent: it leads to/);
+    expect(found?.check?.problem).toMatch(/not sent: the address points to/);
     await own.close();
     narrow.close();
   });

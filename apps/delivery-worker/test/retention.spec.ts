@@ -381,7 +381,7 @@ describe('a project that somebody deleted', () => {
     };
     expect(await removeProjects(world.database.app, signal, progress)).toBe(1);
     expect(rows).toBe(1);
-    expect(said).toEqual(['removed what was deleted']);
+    expect(said).toEqual(['removed deleted records']);
     expect(await world.rows('select id from projects where org_id = $1', orgId)).toEqual([{ id: other }]);
   });
 });

@@ -23,7 +23,7 @@ describe('an expiry is told', () => {
   it('to the holder, and to nobody else where nobody is assigned', async () => {
     const board = await arrangeBoard(world);
     expect(await tell(board, board.people.chloe)).toEqual([
-      'Chloé: Your time with WEB-1 is over: others may take it',
+      'Chloé: Your lease on WEB-1 has expired; others can take over the work',
     ]);
   });
 
@@ -31,8 +31,8 @@ describe('an expiry is told', () => {
     const board = await arrangeBoard(world);
     await assign(board, board.people.ben);
     expect(await tell(board, board.people.robo)).toEqual([
-      'Ben: Robo’s time with WEB-1 is over: others may take it',
-      'Chloé: Robo’s time with WEB-1 is over: others may take it',
+      'Ben: Robo’s lease on WEB-1 has expired; others can take over the work',
+      'Chloé: Robo’s lease on WEB-1 has expired; others can take over the work',
     ]);
   });
 
@@ -40,8 +40,8 @@ describe('an expiry is told', () => {
     const board = await arrangeBoard(world);
     await assign(board, board.people.robo);
     expect(await tell(board, board.people.ben)).toEqual([
-      'Ben: Your time with WEB-1 is over: others may take it',
-      'Chloé: Ben’s time with WEB-1 is over: others may take it',
+      'Ben: Your lease on WEB-1 has expired; others can take over the work',
+      'Chloé: Ben’s lease on WEB-1 has expired; others can take over the work',
     ]);
   });
 
@@ -58,8 +58,8 @@ describe('an expiry is told', () => {
     await timePasses(people.orgId);
     await sweepOnce();
     expect((await told(people.orgId)).map(({ name, title }) => `${name}: ${title}`)).toEqual([
-      'Ben: Chloé’s time with Passkeys is over: others may take it',
-      'Chloé: Your time with Passkeys is over: others may take it',
+      'Ben: Chloé’s lease on Passkeys has expired; others can take over the work',
+      'Chloé: Your lease on Passkeys has expired; others can take over the work',
     ]);
   });
 
@@ -67,7 +67,7 @@ describe('an expiry is told', () => {
     const board = await arrangeBoard(world);
     await assign(board, board.people.chloe);
     expect(await tell(board, board.people.robo)).toEqual([
-      'Chloé: Robo’s time with WEB-1 is over: others may take it',
+      'Chloé: Robo’s lease on WEB-1 has expired; others can take over the work',
     ]);
   });
 });

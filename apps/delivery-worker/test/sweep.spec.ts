@@ -196,7 +196,11 @@ describe('an expiry', () => {
       },
     ]);
     expect(await told(orgId)).toEqual([
-      { name: 'Chloé', kind: 'lease_expired', title: 'Your time with Login is over: others may take it' },
+      {
+        name: 'Chloé',
+        kind: 'lease_expired',
+        title: 'Your lease on Login has expired; others can take over the work',
+      },
     ]);
   });
 });

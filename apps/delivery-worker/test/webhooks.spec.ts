@@ -160,7 +160,7 @@ describe('a try that fails', () => {
     const look = async () => (await ana.webhooks.deliveries.get({ deliveryId: delivery.id })).delivery;
     await until(async () => (await look()).state === 'failed');
     expect((await look()).tries).toMatchObject([
-      { status: null, error: 'not sent: its secret cannot be read' },
+      { status: null, error: "not sent: the webhook's secret cannot be decrypted" },
     ]);
     expect(hooks.receiver.received).toEqual([]);
     await ana.webhooks.rotateSecret({ webhookId: webhook.id });

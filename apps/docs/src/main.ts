@@ -37,7 +37,7 @@ await main(async () => {
   });
   try {
     const [code] = (await once(builder, 'exit')) as [number | null];
-    if (code !== 0) throw new Error('the pages could not be made');
+    if (code !== 0) throw new Error('the pages could not be built');
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
   }

@@ -100,8 +100,8 @@ const limiterOf = (config: LicenseServiceConfig, logger: Logger, options: Licens
     timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
     ...(options.prefix !== undefined && { prefix: options.prefix }),
     onRedis: (isAway, error) => {
-      if (isAway) logger.warn({ err: error }, 'Redis is away; attempts are counted in this process');
-      else logger.info('Redis is back');
+      if (isAway) logger.warn({ err: error }, 'Redis is unavailable; this process counts attempts by itself');
+      else logger.info('Redis is available again');
     },
   });
 
@@ -122,14 +122,15 @@ const checksOf = (config: LicenseServiceConfig, pool: Pool, vault: Vault): Healt
   {
     name: 'postgres',
     needed: true,
-    run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+    run: async () =>
+      (await isSchemaCurrent(pool)) ? undefined : 'the database schema is out of date; run the migrations',
     faultForGood: () => faultOfServerAt(config.DATABASE_URL),
   },
   {
     name: 'signing',
     needed: true,
     run: async () =>
-      productOf(vault.opened())?.keys.signer === undefined ? 'there is no key to sign with' : undefined,
+      productOf(vault.opened())?.keys.signer === undefined ? 'there is no usable signing key' : undefined,
   },
 ];
 
@@ -143,7 +144,7 @@ function startLoops(
       pauseMs,
       async () => (vault.opened() !== undefined && (await turn()) ? 'more' : 'rest'),
       (error) => {
-        logger.warn({ err: error }, `${what}: tried again`);
+        logger.warn({ err: error }, `${what} failed and will be retried`);
       },
     );
   return [
@@ -151,10 +152,10 @@ function startLoops(
       await courier.begin();
       return false;
     }),
-    loop('sessions that are over could not be removed', endingsMillis, () =>
+    loop('expired sessions could not be removed', endingsMillis, () =>
       inTransaction(operatorsPool, forgetSessions),
     ),
-    loop('ends of licenses could not be told', endingsMillis, async () => {
+    loop('webhooks about expired licenses could not be queued', endingsMillis, async () => {
       const isMore = await inTransaction(operatorsPool, tellOfEndings);
       return (await inTransaction(operatorsPool, forgetDeliveries)) || isMore;
     }),

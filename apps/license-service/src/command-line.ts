@@ -81,7 +81,7 @@ const commands: readonly LicenseCommand[] = [
   sessionRevoke,
   {
     name: 'migrate',
-    description: 'Make or update the schema, and what an installation needs before its first license',
+    description: 'Create or update the schema, and everything needed before the first license',
     run: async ({ pool, databaseUrl, environment }) => {
       // Connects before the migration. If Postgres is unreachable here, it is certain that nothing was
       // changed.
@@ -92,19 +92,20 @@ const commands: readonly LicenseCommand[] = [
       });
       return {
         json: { applied },
-        lines: applied.length === 0 ? ['The schema is current.'] : applied.map((name) => `Applied ${name}.`),
+        lines:
+          applied.length === 0 ? ['The schema is up to date.'] : applied.map((name) => `Applied ${name}.`),
       };
     },
   },
 ];
 
 const groupDescriptions: Readonly<Record<string, string>> = {
-  'signing-key': 'Keys that answers and certificates are signed with',
-  product: 'Programs that are sold, each with keys, plans and signing keys of its own',
-  token: 'Tokens of the HTTP API for operators’ programs, and of the pages for support',
-  operator: 'People who work on the pages of support, by what OPERATORS_ISSUER says of them',
-  session: 'Who is signed in on the pages of support',
-  plan: 'What is sold: the terms that a license gets when it is issued',
+  'signing-key': 'Keys that sign answers and certificates',
+  product: 'Products for sale, each with its own keys, plans and signing keys',
+  token: 'Tokens for the HTTP API and for the support pages',
+  operator: 'People with access to the support pages, as identified by OPERATORS_ISSUER',
+  session: 'Sessions on the support pages',
+  plan: 'Plans for sale: the terms of licenses that are issued',
 };
 
 const givenSecrets = (environment: Context['environment']) => ({
@@ -126,13 +127,13 @@ function databaseUrlOf({ DATABASE_URL: url }: Context['environment']): string {
   if (url === undefined || url === '') {
     throw new Refused(
       'no_database',
-      'DATABASE_URL is not set; it names the database to work on (npm run license -- … fills it in)',
+      'DATABASE_URL is not set; it must name the database to work on (npm run license -- … sets it)',
     );
   }
   if (URL.canParse(url)) return url;
   throw new Refused(
     'no_database',
-    'DATABASE_URL is no URL such as postgres://user:password@host:5432/licenses',
+    'DATABASE_URL is not a URL such as postgres://user:password@host:5432/licenses',
   );
 }
 
@@ -146,7 +147,7 @@ function sayError(error: unknown): { readonly reason: string; readonly message: 
   if (outage !== undefined) return nothingChanged(outage);
   const state = error instanceof BurstError ? error.sqlState : undefined;
   return state === '42P01' || state === '3F000'
-    ? { reason: 'no_schema', message: 'this database has no licenses yet: license migrate' }
+    ? { reason: 'no_schema', message: 'this database has no tables for licenses yet; run license migrate' }
     : undefined;
 }
 
@@ -191,16 +192,16 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
 const withoutKeys = (said: string, args: readonly string[]): string =>
   args
     .filter(isKeyLike)
-    .reduce((text, key) => text.replaceAll(key, '(a key; keys come from standard input)'), said);
+    .reduce((text, key) => text.replaceAll(key, '(a key; keys are read from standard input)'), said);
 
 /** Runs the command of the arguments and returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0;
   const program = new Command('license')
     .description(
-      'Licenses of an installation, for its operators. Keys come from standard input, never from arguments.',
+      'Manages the licenses of an installation, for operators. Keys are read from standard input, never from arguments.',
     )
-    .showHelpAfterError('(--help says more)')
+    .showHelpAfterError('(see --help)')
     .addHelpText('after', '\nDATABASE_URL names the database, with a login that owns the tables.')
     .exitOverride()
     .configureOutput({

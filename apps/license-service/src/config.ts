@@ -84,7 +84,7 @@ export function readConfig(from: Record<string, string | undefined> = process.en
   if (issuer === undefined) return { ...config, operatorsIssuer: undefined };
   if (clientId === undefined)
     throw new ConfigError(
-      'the configuration does not fit:\n  OPERATORS_CLIENT_ID is not set, and OPERATORS_ISSUER is',
+      'The configuration is invalid:\n  OPERATORS_CLIENT_ID is not set, and OPERATORS_ISSUER is',
     );
   requireSafeAddress(config.BASE_URL);
   const operatorsIssuer = {

@@ -82,7 +82,10 @@ describe('issue', () => {
     const repeated = one.isRepeated ? one : other;
     expect(repeated.licenses.every((each) => each.key === undefined)).toBe(true);
     const otherwise = await license([...args.slice(0, -1), '4']);
-    expect([otherwise.code, otherwise.err]).toEqual([1, expect.stringContaining('issued as something else')]);
+    expect([otherwise.code, otherwise.err]).toEqual([
+      1,
+      expect.stringContaining('issued with other content'),
+    ]);
   });
 
   it('writes the keys into a new file that only its owner reads, and never over another', async () => {
@@ -108,12 +111,12 @@ describe('issue', () => {
 
   it.each([
     [['issue', '--plan', 'nowhere'], 'there is no plan nowhere'],
-    [['issue', '--plan', 'pro', '--for', '1d', '--perpetual'], 'say one of'],
-    [['issue', '--plan', 'pro', '--expires', '2001-01-01'], 'expired already'],
-    [['issue', '--plan', 'pro', '--expires', '2027-02-30'], 'must be a day'],
-    [['issue', '--plan', 'pro', '--for', 'soon'], 'must be a span'],
+    [['issue', '--plan', 'pro', '--for', '1d', '--perpetual'], 'give one of'],
+    [['issue', '--plan', 'pro', '--expires', '2001-01-01'], 'already have expired'],
+    [['issue', '--plan', 'pro', '--expires', '2027-02-30'], 'must be a date'],
+    [['issue', '--plan', 'pro', '--for', 'soon'], 'must be a duration'],
     [['issue', '--plan', 'pro', '--for', '1d', '--count', '0'], '1 to 10000'],
-    [['issue', '--plan', 'pro', '--for', '1d', '--customer', 'ana@example.com'], 'not by an e-mail address'],
+    [['issue', '--plan', 'pro', '--for', '1d', '--customer', 'ana@example.com'], 'not an e-mail address'],
     [['issue'], '--plan'],
   ])('refuses %j', async (args, words) => {
     const ran = await license(args);
@@ -136,12 +139,12 @@ describe('a key', () => {
       expect(ran.code).toBe(1);
       expect(ran.out + ran.err).not.toContain(key);
     }
-    expect((await license(['show'])).err).toContain('no key came on standard input');
+    expect((await license(['show'])).err).toContain('no key was given on standard input');
   });
 
   it('is looked at by verify, which says where a typo is and not what was typed', async () => {
     const { key } = await issued();
-    expect((await license(['verify'], key)).out).toContain('A key of ours');
+    expect((await license(['verify'], key)).out).toContain('A genuine key');
     const typo = `${key.slice(0, -1)}${key.endsWith('Z') ? 'Y' : 'Z'}`;
     const ran = await license(['verify'], typo);
     expect([ran.code, ran.out]).toEqual([1, expect.stringContaining('character 30 looks wrong')]);
@@ -165,7 +168,7 @@ describe('a license', () => {
     const after = (await service.check(key, 'machine-one')).json['expiresAt'] as string;
     expect(Date.parse(after) - Date.parse(before)).toBe(10 * 86_400_000);
     const released = await license(['release'], key);
-    expect(released.out).toContain('Its certificate lets the old machine run offline until');
+    expect(released.out).toContain('The old machine can run offline with its certificate until');
     expect(await stateOf()).toBe('unactivated');
     await service.activate(key, 'machine-one');
     await json(['transfer', '--machine', 'machine-two'], key);
@@ -194,9 +197,7 @@ describe('a license', () => {
   it('is transferred within its plan, and beyond it by force', async () => {
     const { key } = await issued('--transfers', '0');
     await service.activate(key, 'one');
-    expect((await license(['transfer', '--machine', 'two'], key)).err).toContain(
-      'as often as its plan allows',
-    );
+    expect((await license(['transfer', '--machine', 'two'], key)).err).toContain('the maximum of its plan');
     await json(['transfer', '--machine', 'two', '--force'], key);
     expect((await service.check(key, 'two')).json).toMatchObject({ valid: true });
   });
@@ -226,8 +227,11 @@ describe('a license', () => {
     expect(verified.payload.exp - verified.payload.iat).toBe(30 * 86_400);
     const [head, body = '', signature] = certificate.split('.');
     const forged = await license(['verify'], `${head}.${body.slice(0, -2)}AA.${signature}`);
-    expect([forged.code, forged.out]).toEqual([1, expect.stringContaining('not signed by a key of ours')]);
-    expect((await license(['cert', '--machine', 'other'], key)).err).toContain('does not have the license');
+    expect([forged.code, forged.out]).toEqual([
+      1,
+      expect.stringContaining('not signed with a key of this installation'),
+    ]);
+    expect((await license(['cert', '--machine', 'other'], key)).err).toContain('does not hold the license');
   });
 });
 
@@ -268,7 +272,7 @@ describe('an installation', () => {
     );
     const deaf = await license(['doctor']);
     await world.rows('delete from licenses.webhook_endpoints');
-    expect([deaf.code, deaf.out]).toEqual([1, expect.stringContaining('WRONG webhooks: 1 hear nothing')]);
+    expect([deaf.code, deaf.out]).toEqual([1, expect.stringContaining('WRONG webhooks: 1 receive nothing')]);
     const { key } = await issued();
     await service.activate(key, 'machine');
     const environment = {
@@ -276,13 +280,18 @@ describe('an installation', () => {
       LICENSE_PEPPER_BEFORE: 'a pepper of yesterday',
     };
     const lost = await license(['doctor'], '', environment);
-    expect([lost.code, lost.out]).toEqual([1, expect.stringContaining('by a pepper that is not here')]);
+    expect([lost.code, lost.out]).toEqual([
+      1,
+      expect.stringContaining('use a pepper that is not configured'),
+    ]);
   });
 
   it('changes its signing key with notice, and keeps one', async () => {
     const list = () => json<{ items: { kid: string; state: string }[] }>(['signing-key', 'list']);
     const [first] = (await list()).items;
-    expect((await license(['signing-key', 'retire', first?.kid ?? ''])).err).toContain('no other key');
+    expect((await license(['signing-key', 'retire', first?.kid ?? ''])).err).toContain(
+      'no other signing key',
+    );
     await json(['signing-key', 'new']);
     expect((await list()).items.map(({ state }) => state)).toEqual(['next', 'current']);
     await json(['signing-key', 'new', '--in', '0d']);
@@ -339,7 +348,7 @@ it('is a process that reads its standard input and ends with the code', async ()
     return { code: Number(code), out, err };
   };
   const [good, bad] = await Promise.all([start(`${key}\n`), start('nonsense')]);
-  expect(good).toEqual({ code: 0, err: '', out: expect.stringContaining('A key of ours') });
+  expect(good).toEqual({ code: 0, err: '', out: expect.stringContaining('A genuine key') });
   expect(bad.code).toBe(1);
 });
 
@@ -361,7 +370,7 @@ it('makes products, and tokens that are shown once and taken back', async () => 
   ]);
   expect(made.secret).toMatch(/^mlt_/);
   const listed = await license(['token', 'list']);
-  expect(listed.out).toMatch(/shop +zeta +read,issue +good until/);
+  expect(listed.out).toMatch(/shop +zeta +read,issue +valid until/);
   expect(listed.out).not.toContain(made.secret);
   await license(['token', 'revoke', made.token.id]);
   expect((await license(['token', 'list'])).out).toMatch(/shop .* revoked/);

@@ -134,10 +134,10 @@ it('are as many as a plan and a license have together', async () => {
 });
 
 it.each([
-  [['--feature', 'Export'], 'small letters'],
-  [['--feature', 'seats=many'], 'small letters'],
-  [['--feature', 'seats=-1'], 'small letters'],
-  [['--feature', '__proto__'], 'small letters'],
+  [['--feature', 'Export'], 'in lower case'],
+  [['--feature', 'seats=many'], 'in lower case'],
+  [['--feature', 'seats=-1'], 'in lower case'],
+  [['--feature', '__proto__'], 'in lower case'],
   [Array.from({ length: 33 }, (_, nth) => ['--feature', `f${nth}`]).flat(), 'at most 32'],
 ])('are refused where they do not fit: %j', async (words, why) => {
   const ran = await run(['plan', 'set', 'wrong', '--perpetual', ...words]);

@@ -155,7 +155,7 @@ describe('a slot that is lent', () => {
 describe('a plan', () => {
   it('lends for as long as it says; what was sold keeps that', async () => {
     await license(['plan', 'set', 'lab', '--perpetual', '--lease', '1h']);
-    expect(await license(['plan', 'list'])).toMatch(/lab +for ever +1 +3600 seconds/);
+    expect(await license(['plan', 'list'])).toMatch(/lab +perpetual +1 +3600 seconds/);
     const { key } = await machines.world.issue({ plan: 'lab', term: undefined });
     await license(['plan', 'set', 'lab', '--no-lease']);
     const answer = await service.activate(key, ana);

@@ -85,7 +85,7 @@ describe('a customer', () => {
     await world.rows('update licenses.licenses set transfers = transfer_limit where id = $1', id);
     await withPage(async (page) => {
       await page.goto(url);
-      await page.getByText('as often as its plan allows').waitFor();
+      await page.getByText('the number of machine changes that its plan allows').waitFor();
       expect(await page.getByRole('button', { name: 'Release' }).count()).toBe(0);
     });
     const forced = await service.call(`${new URL(url).pathname}/release`, {
@@ -168,7 +168,7 @@ describe('a customer', () => {
       ...{ method: 'POST', body: form, headers: { origin: service.url } },
     });
     expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
-    expect(text).not.toContain('on our side');
+    expect(text).not.toContain('went wrong on the server');
   });
 
   it('needs a link that is whole, not over, and of the key of now', async () => {

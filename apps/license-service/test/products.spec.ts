@@ -96,7 +96,7 @@ describe('the keys of a product', () => {
     const made = world.asOperator((ask) =>
       makeProduct(ask, { name: 'twin', keyPrefix: twin, seal: world.seal }),
     );
-    await expect(made).rejects.toThrow('could be one of acme');
+    await expect(made).rejects.toThrow('could be mistaken for one of acme');
   });
 });
 
@@ -128,7 +128,7 @@ describe('signing keys', () => {
     // A signing key of another product does not replace the key that is retired.
     await expect(
       world.asOperator((ask) => retireKey(ask, { kid: last, publishedSeconds: 0 })),
-    ).rejects.toThrow('no other key');
+    ).rejects.toThrow('no other signing key');
     const states = await world.asOperator((ask) => listKeys(ask));
     expect(states.filter(({ state }) => state === 'current')).toHaveLength(3);
   });

@@ -312,7 +312,7 @@ describe('signing keys', () => {
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toContain(first?.kid);
       await expect(
         own.asOperator((ask) => retireKey(ask, { kid: next.kid, publishedSeconds: 3_600 })),
-      ).rejects.toThrow(/no other key/);
+      ).rejects.toThrow(/no other signing key/);
       await own.rows(
         `update licenses.signing_keys set published_until = date_trunc('milliseconds', now()) where kid = $1`,
         first?.kid,

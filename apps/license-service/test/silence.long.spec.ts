@@ -114,7 +114,7 @@ it.concurrent('says that the outcome is unknown where the confirmation does not 
   const [ran, read] = await Promise.all([license(silent, ...issue), license(silent, 'list', '--json')]);
   expect([ran.code, errorOf(ran)]).toEqual([
     1,
-    { reason: 'outcome_unknown', message: expect.stringContaining('outcome unknown') },
+    { reason: 'outcome_unknown', message: expect.stringContaining('outcome is unknown') },
   ]);
   // The license was issued although its answer was lost.
   const rows = await world.rows<{ hint: string }>(

@@ -154,7 +154,7 @@ describe('support', () => {
     expect((await service.activate(key, laptop)).headers.get('license-machines')).toBe('1/3');
     expect((await service.activate(wide, laptop)).headers.get('license-machines')).toBe('1/5');
     const plans = await license(['plan', 'list']);
-    expect(plans.out).toMatch(/family +for ever +9 /);
+    expect(plans.out).toMatch(/family +perpetual +9 /);
     const stats = await json<{ plans: { plan: string; bound: number; machines: number }[] }>(['stats']);
     expect(stats.plans.find(({ plan }) => plan === 'family')).toMatchObject({ bound: 2, machines: 2 });
   });
@@ -174,10 +174,10 @@ describe('support', () => {
     expect((await license(['list', '--plan', 'family'])).out).toContain('3/3');
 
     const unsaid = await license(['release'], key);
-    expect([unsaid.code, unsaid.err]).toEqual([1, expect.stringContaining('say which one with --slot')]);
+    expect([unsaid.code, unsaid.err]).toEqual([1, expect.stringContaining('choose one with --slot')]);
     expect((await license(['release', '--slot', '7'], key)).err).toContain('no machine holds slot 7');
     const ran = await license(['release', '--slot', '2'], key);
-    expect(ran.out).toContain('run offline until');
+    expect(ran.out).toContain('run offline with its certificate until');
     expect((await service.check(key, desktop)).json).toMatchObject({ active: false });
     expect((await service.check(key, tablet)).json).toMatchObject({ active: true });
     await json(['release', '--all'], key);
@@ -196,7 +196,7 @@ describe('support', () => {
     expect(shortOf(await service.activate(key, laptop))).toEqual([409, 'other_machine', '2/2']);
     const { certificate } = await json<{ certificate: string }>(['cert', '--machine', tablet], key);
     expect((await license(['verify'], certificate)).code).toBe(0);
-    expect((await license(['cert', '--machine', laptop], key)).err).toContain('does not have the license');
+    expect((await license(['cert', '--machine', laptop], key)).err).toContain('does not hold the license');
   });
 
   it('allows more or fewer; those that hold it go on', async () => {

@@ -61,7 +61,7 @@ export function readConfig(from: Record<string, string | undefined> = process.en
   const config = parseEnvironment(environment, from);
   if (config.OAUTH_ISSUER !== undefined && config.MCP_GATEWAY_KEY.length === 0)
     throw new ConfigError(
-      'the configuration does not fit:\n  OAUTH_ISSUER needs MCP_GATEWAY_KEY, as coordination-api has it',
+      'The configuration is invalid:\n  OAUTH_ISSUER needs MCP_GATEWAY_KEY, as coordination-api has it',
     );
   return config;
 }

@@ -73,7 +73,7 @@ describeViews('a view', () => {
     const input = { storyId: 'WEB-1' };
     const early = await shows(ben.me.token, 'storyCollaboration_context', input, { canCall: true });
     await early.view.getByRole('button', { name: 'Send verdict' }).click();
-    await early.view.getByText('Become a reviewer first').waitFor();
+    await early.view.getByText('Add yourself as a reviewer first').waitFor();
     expect(early.told).toEqual([]);
     await early.page.close();
 

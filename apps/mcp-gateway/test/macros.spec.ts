@@ -91,7 +91,7 @@ describe('start_work', () => {
     expect(errorOf(refused)).toMatchObject({
       details: { reason: 'lock_held', conflicts: [{ witness: 'src/auth/login.ts' }] },
       hint: expect.stringMatching(
-        `^Ben holds src/auth/login.ts until ${String(locked.lock?.expiresAt)}: .*something else`,
+        `^Ben holds src/auth/login.ts until ${String(locked.lock?.expiresAt)}\\. .*other work`,
       ),
     });
     const { execution } = await api.deliveryExecutions.getForTarget({

@@ -119,7 +119,7 @@ describe('a choice of tools', () => {
     );
     expect([direct.body.error?.code, direct.body.error?.message]).toEqual([
       -32602,
-      expect.stringContaining('narrowed'),
+      expect.stringContaining('restrict'),
     ]);
     const around = await gateway.tool(
       ana.me.token,
@@ -159,7 +159,7 @@ describe('one project', () => {
     expect(other.structuredContent.error).toMatchObject({
       ...{ status: 403, details: { reason: 'narrowed' } },
       // The hint does not suggest a higher role, because a higher role would not help.
-      hint: expect.stringContaining('narrowed'),
+      hint: expect.stringContaining('restrict'),
     });
   });
 

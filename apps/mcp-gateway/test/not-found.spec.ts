@@ -85,7 +85,7 @@ describe('what is not there', () => {
         true,
         expect.objectContaining({
           code: 'not_found',
-          hint: expect.stringMatching(new RegExp(`^${where} names nothing`)),
+          hint: expect.stringMatching(new RegExp(`^${where} names no record`)),
         }),
       ]);
       expect(structuredContent.error?.details).toMatchObject({ reason: 'not_found', path: where });
@@ -162,7 +162,7 @@ describe('what is not there, in a tool of several steps,', () => {
     const { structuredContent } = await gateway.tool(token, name, { ...args, [path]: nobody });
     expect(structuredContent.error).toMatchObject({
       ...{ code: 'not_found', details: { reason: 'not_found', path } },
-      hint: expect.stringMatching(new RegExp(`^${path} names nothing`)),
+      hint: expect.stringMatching(new RegExp(`^${path} names no record`)),
     });
     expect(structuredContent).not.toHaveProperty('done');
   });

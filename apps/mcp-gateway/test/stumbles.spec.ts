@@ -52,7 +52,7 @@ describe('an agent', () => {
     expect(structuredContent.error).toMatchObject({
       code: 'not_found',
       details: { path: 'epicId' },
-      hint: 'epicId names nothing that you may see: check it with a list, or leave it out if you can.',
+      hint: 'epicId names no record that you can see. Check it with a list operation, or omit it if it is optional.',
     });
     const single = await gateway.tool(robo.me.token, 'stories_get', { storyId: 'WEB-999' });
     expect(single.structuredContent.error).toMatchObject({ details: { path: 'storyId' } });

@@ -42,10 +42,10 @@ const mostGoingOn = 3;
 
 /** The stop reasons of unfinished turns, with the message that the runner reports for each. */
 const unfinished: Readonly<Record<Exclude<StopReason, 'end_turn'>, string>> = {
-  max_tokens: 'The agent ran out of tokens, again and again.',
-  max_turn_requests: 'The agent made more requests than it may, again and again.',
-  refusal: 'The agent refuses to go on.',
-  cancelled: 'The agent left off by itself.',
+  max_tokens: 'The agent repeatedly ran out of tokens.',
+  max_turn_requests: 'The agent repeatedly exceeded its request limit.',
+  refusal: 'The agent refused to continue.',
+  cancelled: 'The agent stopped by itself.',
 };
 const goesOn = new Set<StopReason>(['max_tokens', 'max_turn_requests']);
 
@@ -92,7 +92,7 @@ async function begin(run: ReadyRun, agent: ClientContext): Promise<Begun> {
     clientCapabilities: {},
   });
   if (protocolVersion !== PROTOCOL_VERSION) {
-    throw new Error(`it speaks version ${protocolVersion} of the protocol, and not ${PROTOCOL_VERSION}`);
+    throw new Error(`it uses protocol version ${protocolVersion} instead of ${PROTOCOL_VERSION}`);
   }
   const params: NewSessionRequest = { cwd: worktree.folder, mcpServers: serversOf(run, agentCapabilities) };
   const { sessionId: before } = own.get();
@@ -210,7 +210,7 @@ class ProtocolDriver implements Driver {
   }
 
   async #unstarted(error: unknown): Promise<Over> {
-    const trouble = `The agent could not begin: ${await this.#whyFailed(error)}.`;
+    const trouble = `The agent could not start: ${await this.#whyFailed(error)}.`;
     return { trouble, failure: 'infra', isUnstarted: true };
   }
 
@@ -226,7 +226,7 @@ class ProtocolDriver implements Driver {
   async #talk({ sessionId, isLoaded }: Begun): Promise<Over> {
     this.#sessionId = sessionId;
     const { prompt, note, isNoteEnough } = this.#told;
-    let text = isLoaded && isNoteEnough ? note || 'Go on.' : prompt;
+    let text = isLoaded && isNoteEnough ? note || 'Continue.' : prompt;
     for (let times = 0; ;) {
       this.#ear.listen();
       const turn: PromptRequest = { sessionId, prompt: [{ type: 'text', text }] };
@@ -245,7 +245,7 @@ class ProtocolDriver implements Driver {
         const isExhausted = stopReason === 'max_tokens';
         return { trouble: unfinished[stopReason], ...(isExhausted && { failure: 'context_exhausted' }) };
       }
-      text = 'Go on where you left off.';
+      text = 'Continue where you left off.';
     }
   }
 

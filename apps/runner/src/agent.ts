@@ -35,8 +35,8 @@ async function readResult(file: string, warn: (line: string) => void): Promise<R
   try {
     return Result.parse(JSON.parse(text));
   } catch (error) {
-    const why = error instanceof z.ZodError ? (error.issues[0]?.message ?? '') : 'it is no JSON';
-    warn(`what the agent wrote as its result does not fit: ${why}`);
+    const why = error instanceof z.ZodError ? (error.issues[0]?.message ?? '') : 'it is not valid JSON';
+    warn(`The result that the agent wrote is invalid: ${why}`);
     return undefined;
   }
 }

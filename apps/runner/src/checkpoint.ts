@@ -59,7 +59,7 @@ export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
   const { remote } = session.repository;
   const trouble = await push(session.repository, commit, work.ref, true);
   if (trouble !== undefined && remote !== undefined)
-    session.say.warn(`${work.key}: the checkpoint is only here: ${trouble}`);
+    session.say.warn(`${work.key}: the checkpoint exists only on this machine: ${trouble}`);
   const files = await changedFiles(worktree.git, work.baseSha, commit);
   if (lease.isOver()) return true;
   const words = wordsOf(run);

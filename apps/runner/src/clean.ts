@@ -16,7 +16,7 @@ export async function clean(session: RunnerSession): Promise<void> {
     say.tell(
       entry.work?.key ?? entry.project,
       'left',
-      'its runner died: muster work --adopt goes on with it',
+      'its runner died; muster work --adopt continues the run',
       {
         runId: entry.runId,
       },
@@ -34,12 +34,17 @@ export async function clean(session: RunnerSession): Promise<void> {
     // failures.
     const why = await giveBack({ session, work, worktree, author }, own.get(), { outcome: 'ended' });
     const folder = shortFolder(work.folder);
-    say.tell(work.key, 'cleaned', why === undefined ? `${folder} is given back` : `${folder} stays: ${why}`, {
-      ...{ folder: work.folder, kept: why ?? null },
-    });
+    say.tell(
+      work.key,
+      'cleaned',
+      why === undefined ? `${folder} was removed` : `${folder} was kept: ${why}`,
+      {
+        ...{ folder: work.folder, kept: why ?? null },
+      },
+    );
     if (why === undefined) await own.drop();
   }
-  if (left.length === 0) say.tell('–', 'cleaned', 'Nothing is left.');
+  if (left.length === 0) say.tell('–', 'cleaned', 'No run folders are left.');
   await deleteLanded(session);
 }
 
@@ -63,12 +68,10 @@ async function deleteLanded({ repository, caller, say }: RunnerSession): Promise
       `refs/muster-remote/${executionId}`,
     ]);
     for (const ref of own.split('\n').filter((line) => line !== '')) await git(['update-ref', '-d', ref]);
-    say.tell(
-      '–',
-      'cleaned',
-      `the checkpoints of work that succeeded are deleted: ${checkpoints.join(', ')}`,
-      { executionId, refs: checkpoints },
-    );
+    say.tell('–', 'cleaned', `deleted the checkpoints of completed work: ${checkpoints.join(', ')}`, {
+      executionId,
+      refs: checkpoints,
+    });
   }
 }
 

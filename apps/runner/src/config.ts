@@ -20,7 +20,7 @@ export function millisOf(text: string): number | undefined {
 const Duration = z.string().transform((text, context) => {
   const millis = millisOf(text);
   if (millis !== undefined) return millis;
-  context.addIssue({ code: 'custom', message: 'must be a time such as 90s, 10m or 4h' });
+  context.addIssue({ code: 'custom', message: 'must be a duration such as 90s, 10m or 4h' });
   return z.NEVER;
 });
 
@@ -35,7 +35,7 @@ const minutes = (count: number): number => count * 60_000;
 const hook = (within: number) =>
   z
     .union([Command, z.strictObject({ run: Command, within: Duration.default(minutes(within)) })], {
-      error: 'must be a command, or run: and within:',
+      error: 'must be a command, or have the keys run: and within:',
     })
     .transform((given) => (Array.isArray(given) ? { run: given, within: minutes(within) } : given));
 export interface Hook {
@@ -69,17 +69,17 @@ const BranchPattern = z
   .string()
   .max(200)
   .refine((text) => text.includes('{key}') && text.includes('{epoch}'), {
-    error: 'must have {key} and {epoch}: each holder of a story has a branch of its own',
+    error: 'must contain {key} and {epoch}, so that each holder of a story has its own branch',
   })
   .refine(
     (text) =>
       [...text.matchAll(/\{([^}]*)\}/g)].every(([, word]) => placeholders.some((one) => one === word)),
     {
-      error: `may have {${placeholders.join('}, {')}} and nothing else in braces`,
+      error: `may contain only {${placeholders.join('}, {')}} in braces`,
     },
   )
   .refine((text) => /^[A-Za-z0-9][A-Za-z0-9._/{}-]*$/.test(text) && !/\.\.|\/\/|\/$|\.lock$/.test(text), {
-    error: 'must be a name that git takes for a branch',
+    error: 'must be a valid git branch name',
   });
 
 const WorkConfig = z.strictObject({
@@ -138,13 +138,13 @@ export function parseConfig(text: string, place: string): WorkConfig {
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined)
-    throw new UsageError(`${place} is no YAML: ${broken.message.split('\n')[0] ?? ''}`);
+    throw new UsageError(`${place} is not valid YAML: ${broken.message.split('\n')[0] ?? ''}`);
   const parsed = WorkConfig.safeParse(document.toJS() ?? {});
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(
     ({ path, message }) => `  ${path.length === 0 ? 'the file' : path.join('.')}: ${message}`,
   );
-  throw new UsageError(`${place} does not fit:\n${lines.join('\n')}`);
+  throw new UsageError(`${place} is invalid:\n${lines.join('\n')}`);
 }
 
 /** Returns the name of the branch on which a holder works on a story. */

@@ -36,7 +36,11 @@ async function deliver(
   const head = await commitRest(worktree, { branch: work.branch, message, author });
   if (!(await hasWork(run, head))) {
     return {
-      failed: { outcome: 'failed', failure: 'agent_error', summary: 'The agent ended without a change.' },
+      failed: {
+        outcome: 'failed',
+        failure: 'agent_error',
+        summary: 'The agent ended without changing anything.',
+      },
     };
   }
   const { remote } = session.repository;
@@ -53,7 +57,7 @@ async function deliver(
   return {
     failed: {
       ...{ outcome: 'failed', failure: 'infra' },
-      summary: `The branch ${work.branch} could not be pushed; the commits are only on the machine that made them. ${trouble}`,
+      summary: `The branch ${work.branch} could not be pushed; the commits exist only on the machine that made them. ${trouble}`,
     },
   };
 }
@@ -103,7 +107,7 @@ export async function conclude(run: ReadyRun, verdict: RunResult): Promise<RunRe
         } catch (error) {
           // The API rejects the recipient that the agent named, so the work is released instead.
           if (!(error instanceof MusterError) || ![400, 404, 422].includes(error.status)) throw error;
-          session.say.warn(`${work.key} was not handed over: ${error.body.message}`);
+          session.say.warn(`${work.key} was not handed off: ${error.body.message}`);
           await lease.release(note);
           return { ...verdict, outcome: 'release' };
         }
@@ -131,11 +135,11 @@ const save = (run: ReadyRun): Promise<unknown> =>
   });
 
 const told: Readonly<Record<RunResult['outcome'], string>> = {
-  submitted: 'handed in',
+  submitted: 'submitted',
   failed: 'failed',
-  canceled: 'stopped, as it was asked',
-  handoff: 'handed over',
-  release: 'let go',
+  canceled: 'stopped on request',
+  handoff: 'handed off',
+  release: 'released',
   lost: 'lost',
   ended: 'ended by the agent',
 };
@@ -158,7 +162,7 @@ export async function settleFolder(place: Place, verdict: RunResult): Promise<vo
   const { own, session, work } = place;
   const why = await giveBack(place, own.get(), verdict);
   givePortsBack(work.portBase);
-  const kept = why === undefined ? '' : ` (${shortFolder(work.folder)} stays: ${why})`;
+  const kept = why === undefined ? '' : ` (${shortFolder(work.folder)} was kept: ${why})`;
   session.say.tell(
     work.key,
     'over',
@@ -190,11 +194,11 @@ async function tryToGiveBack(
   const { repository } = session;
   if (here) {
     const status = await worktree.git(['status', '--porcelain', '--ignore-submodules=dirty']);
-    if (status !== '') return 'there are files that are not committed';
+    if (status !== '') return 'it has uncommitted files';
     if (cameFrom !== undefined) await worktree.git(switchBack(cameFrom));
     return undefined;
   }
-  if (outcome === 'failed' || outcome === 'lost') return 'somebody may want to look at it';
+  if (outcome === 'failed' || outcome === 'lost') return 'it may be needed to find the cause';
   const why = await whyKept(repository, worktree, work, async () => {
     await saveSnapshot(worktree, { ref: work.ref, message: `Checkpoint of ${work.key}`, author });
   });

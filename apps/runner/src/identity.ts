@@ -24,7 +24,7 @@ const days = 7;
 export class NoRunToken extends Error {
   constructor(why: string) {
     super(
-      `no token could be made for the run: ${why} Retire agents that are not used (muster agents retire), use a token that may make tokens, or start the runner with the token of an agent.`,
+      `no token could be created for the run: ${why} Retire unused agents (muster agents retire), use a token that may create tokens, or start the runner with an agent's token.`,
     );
   }
 }
@@ -46,7 +46,7 @@ export async function identifyRun(
 ): Promise<RunIdentity> {
   const { token } = await client.session.identity();
   if (token.agentId !== null) return { token: given.token, holderId: token.agentId, agentId: token.agentId };
-  if (given.asMe === true) throw new UsageError('--as-me needs the token of an agent');
+  if (given.asMe === true) throw new UsageError("--as-me requires an agent's token");
   try {
     const agent = await findOrMakeAgent(client, given.agentName).catch((error: unknown) => {
       // Another run created the agent between the lookup and the call.

@@ -10,14 +10,14 @@ import { z } from 'zod';
 import { type StoryNews, type Signals } from './session.ts';
 
 const says: Readonly<Record<Signal['kind'], string>> = {
-  stop_requested: 'You are asked to stop.',
-  spec_changed: 'The spec changed: read it again.',
-  story_changed: 'The story changed: read it again.',
+  stop_requested: 'Someone asked you to stop.',
+  spec_changed: 'The spec has changed: read it again.',
+  story_changed: 'The story has changed: read it again.',
   new_comments: 'There is a new comment.',
-  question_answered: 'Your question is answered.',
-  review_verdict: 'A reviewer decided.',
-  lock_conflict: 'Another works on files that you touch.',
-  forge: 'The forge has news of the branch or pull request.',
+  question_answered: 'Your question was answered.',
+  review_verdict: 'A reviewer gave a verdict.',
+  lock_conflict: 'Someone else is working on files that you changed.',
+  forge: 'The forge reported news about the branch or pull request.',
 };
 
 /** Signals after which the agent's first prompt is outdated. */

@@ -72,7 +72,7 @@ const mostTold = 4_000;
 function questionOf(agent: string, { title, kind, rawInput }: ToolCallUpdate): string {
   const input = rawInput === undefined ? '' : JSON.stringify(rawInput, null, 2).slice(0, mostTold);
   return [
-    `${agent} asks for leave: ${title ?? kind ?? 'a tool call'}`,
+    `${agent} asks for permission: ${title ?? kind ?? 'a tool call'}`,
     ...(input === '' ? [] : [`\`\`\`json\n${input}\n\`\`\``]),
     'Answer with *allow*, *always* (for the rest of its session) or *deny*, and resolve the question.',
   ].join('\n\n');
@@ -90,8 +90,13 @@ export async function askPeople(
   const { comment } = await client.comments.create({ storyId: work.storyId, kind: 'question', body });
   const answer = signals.answerTo(comment.id);
   await lease.update({ waitingFor: { questionId: comment.id } });
-  session.say.tell(work.key, 'asked', `asks for leave: ${toolCall.title ?? toolCall.kind ?? 'a tool call'}`, {
-    questionId: comment.id,
-  });
+  session.say.tell(
+    work.key,
+    'asked',
+    `asks for permission: ${toolCall.title ?? toolCall.kind ?? 'a tool call'}`,
+    {
+      questionId: comment.id,
+    },
+  );
   return answer;
 }

@@ -41,5 +41,5 @@ export async function freePorts(
     if (free.every(Boolean)) return base;
     given.delete(base);
   }
-  throw new Error(`there is no free block of ${count} ports from ${from} on`);
+  throw new Error(`no free block of ${count} ports was found from port ${from}`);
 }

@@ -47,7 +47,8 @@ async function startOf(
     if (fetched !== undefined) return { startSha: fetched };
   }
   const local = await commitOf(git, `refs/heads/${branch}`);
-  if (local === undefined) say.warn(`the branch ${branch} of the work so far was not found: it begins anew`);
+  if (local === undefined)
+    say.warn(`the branch ${branch} of the earlier work was not found, so the work starts again`);
   return { startSha: local ?? base.sha };
 }
 

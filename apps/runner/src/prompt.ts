@@ -37,7 +37,7 @@ const ends: Readonly<Record<Protocol, string>> = {
 };
 
 const rules = (work: StoryWork, protocol: Protocol): string =>
-  `You work in a git worktree of your own, on the branch ${work.branch}. Stay in it. Commit as you see fit: what you leave uncommitted is committed when you end. The runner pushes the branch and hands it in when ${ends[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names this text as a file, MUSTER_SIGNALS a file to which what others do is added, a JSON object on each line. To ask a person, run muster ask "Your question?": it waits for the answer and prints it. With --no-wait it does not; if you end while your question is open, you are started again with the answer. Where you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
+  `You work in your own git worktree, on the branch ${work.branch}. Stay in it. Commit as you see fit: uncommitted changes are committed when you end. The runner pushes the branch and submits the work when ${ends[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names a file with this text. MUSTER_SIGNALS names a file to which events from others are appended, one JSON object per line. To ask a person, run muster ask "Your question?": it waits for the answer and prints it. With --no-wait it does not wait; if you end while your question is open, you are started again with the answer. If you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
 
 /** Builds the complete prompt for one start. `note` has the news since the previous start. */
 export async function promptFor(
@@ -65,7 +65,7 @@ export async function promptFor(
     ...(contracts ?? []).flatMap(({ slug, content }) => section(`Contract ${slug}`, content)),
     ...section(
       'Left out',
-      truncated.length === 0 ? '' : `For want of room these are not whole: ${truncated.join(', ')}.`,
+      truncated.length === 0 ? '' : `These sections were shortened to fit: ${truncated.join(', ')}.`,
     ),
   ]
     .join('\n\n')

@@ -30,10 +30,10 @@ export async function watchReachability(
     if (isOver()) return;
     if (!isThere && awaySince === undefined) {
       awaySince = began;
-      say.warn('Muster cannot be reached; the work continues, and is reported when it is back');
+      say.warn('Muster cannot be reached; the work continues, and will be reported when Muster is back');
     }
     if (isThere && awaySince !== undefined) {
-      say.warn(`Muster is back after ${Math.round((performance.now() - awaySince) / 1_000)} s`);
+      say.warn(`Muster can be reached again after ${Math.round((performance.now() - awaySince) / 1_000)} s`);
       awaySince = undefined;
     }
     await pause(probeEveryMs, undefined, { signal: over }).catch(() => undefined);

@@ -27,9 +27,9 @@ export async function findRepository(folder: string, remoteWanted?: string): Pro
     '--show-toplevel',
     '--git-common-dir',
   ]).catch((error: unknown) => {
-    if (error instanceof GitError) throw new UsageError(`${folder} is in no checkout of a git repository`);
+    if (error instanceof GitError) throw new UsageError(`${folder} is not in a git repository`);
     throw (error as NodeJS.ErrnoException).code === 'ENOENT'
-      ? new UsageError('git is not installed, or the folder is gone')
+      ? new UsageError('git is not installed, or the folder no longer exists')
       : error;
   });
   const [top = '', commonDir = ''] = found.split('\n');
@@ -37,7 +37,7 @@ export async function findRepository(folder: string, remoteWanted?: string): Pro
   const remotes = (await git(['remote'])).split('\n').filter((name) => name !== '');
   if (remoteWanted !== undefined && !remotes.includes(remoteWanted)) {
     throw new UsageError(
-      `there is no remote "${remoteWanted}": ${remotes.join(', ') || 'there is none at all'}`,
+      `the remote "${remoteWanted}" does not exist; remotes: ${remotes.join(', ') || 'none'}`,
     );
   }
   const remote = remoteWanted ?? (remotes.includes('origin') ? 'origin' : remotes[0]);
@@ -56,7 +56,7 @@ async function baseNameOf({ git, remote }: Repository): Promise<string> {
     if (code === 0) return out.trim().slice(remote.length + 1);
   }
   const { code, out } = await git.ask(['symbolic-ref', '--short', 'HEAD'], { answers: [0, 1, 128] });
-  if (code !== 0) throw new UsageError('which branch is the base? give --base');
+  if (code !== 0) throw new UsageError('the base branch is unknown; give --base');
   return out.trim();
 }
 
@@ -87,14 +87,14 @@ export async function findBase(
       remote,
       `+refs/heads/${name}:refs/remotes/${remote}/${name}`,
     ]).catch((error: unknown) => {
-      warn(`${remote} was not asked for ${name}: ${(error as Error).message}`);
+      warn(`fetching ${name} from ${remote} failed: ${(error as Error).message}`);
     });
   }
   const sha =
     (remote === undefined ? undefined : await commitOf(git, `refs/remotes/${remote}/${name}`)) ??
     (await commitOf(git, `refs/heads/${name}`));
   if (sha === undefined)
-    throw new UsageError(`there is no commit on ${name}; give --base, or make the first commit`);
+    throw new UsageError(`${name} has no commits; give --base, or make the first commit`);
   return { name, sha };
 }
 
@@ -134,7 +134,7 @@ export async function findCheckpoint(
       remote,
       `+${space}/*:refs/muster-remote/${executionId}/*`,
     ]).catch((error: unknown) => {
-      warn(`${remote} was not asked for checkpoints: ${(error as Error).message}`);
+      warn(`fetching checkpoints from ${remote} failed: ${(error as Error).message}`);
     });
   }
   const listed = await git([

@@ -98,11 +98,7 @@ export async function work(
     } else {
       const waiting = waitingClientFor(connection, identity.token, wanted.until);
       const onNone = (why: string): void => {
-        say.tell(
-          project,
-          'none',
-          why === '' ? 'There is no story to take.' : `There is no story to take: ${why}`,
-        );
+        say.tell(project, 'none', why === '' ? 'No story is available.' : `No story is available: ${why}`);
       };
       const taken = await take(
         { client, waiting, entry: own.get(), siblings: session.siblings, leaving: wanted.until, onNone },
@@ -117,7 +113,9 @@ export async function work(
     return await hold(session, own, setting, acquired, { identity, client, author });
   } finally {
     await endTokens(caller, runId).catch((error: unknown) => {
-      say.warn(`the token of the run stays until it expires: ${(error as Error).message}`);
+      say.warn(
+        `the token of the run could not be revoked and stays until it expires: ${(error as Error).message}`,
+      );
     });
   }
 }
@@ -160,7 +158,7 @@ async function hold(
 async function toTheEnd(run: ReadyRun): Promise<RunResult> {
   const before = run.own.get();
   if (before.step === 'running') {
-    run.session.say.tell(run.work.key, 'adopted', 'goes on: the runner before this one died');
+    run.session.say.tell(run.work.key, 'adopted', 'continues: the previous runner died');
     await endLeftovers(run);
   }
   let verdict = before.verdict;
@@ -168,7 +166,7 @@ async function toTheEnd(run: ReadyRun): Promise<RunResult> {
     if (verdict === undefined) {
       verdict = await agentToTheEnd(
         run,
-        before.step === 'running' ? 'You were interrupted; your files are as you left them.' : undefined,
+        before.step === 'running' ? 'You were interrupted; your files are unchanged.' : undefined,
       );
       await run.own.write({ step: 'ended', verdict });
     }
@@ -204,7 +202,10 @@ async function whatBecame({ client, work, own }: ReadyRun): Promise<RunResult> {
   if (found === undefined) return { outcome: 'lost', summary: 'its story was deleted' };
   const { execution } = found;
   if (execution.runId === own.get().runId && execution.lease === null) return verdictOf(execution);
-  return { outcome: 'lost', summary: `${execution.lease?.holder.name ?? 'another'} has the story by now` };
+  return {
+    outcome: 'lost',
+    summary: `${execution.lease?.holder.name ?? 'someone else'} has taken over the story`,
+  };
 }
 
 /** Starts the agent, again if its work fails the checks, until there is a verdict. */
@@ -233,18 +234,17 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
         session.say.warn(`${work.key}: no checkpoint: ${(error as Error).message}`);
     });
     if (ending.kind === 'over' && ending.isKilled === true && (await interruption(run)) === undefined) {
-      if (wasKilled)
-        return { outcome: 'release', summary: 'The agent was killed twice by a signal from outside.' };
+      if (wasKilled) return { outcome: 'release', summary: 'The agent was killed by a signal twice.' };
       wasKilled = true;
-      session.say.tell(work.key, 'killed', 'the agent was killed by a signal; it is started once more');
-      note = 'You were killed by a signal; your files are as you left them.';
+      session.say.tell(work.key, 'killed', 'the agent was killed by a signal; starting it once more');
+      note = 'You were killed by a signal; your files are unchanged.';
       tries -= 1;
       continue;
     }
     const verdict = await judge(run, ending);
     if (verdict !== 'unchecked') {
       if (ending.kind !== 'idle' || isLast) return verdict;
-      note = 'You did nothing for a while and were ended. Go on, and end when you are done.';
+      note = 'You were idle for too long and were ended. Continue, and end when you are done.';
       continue;
     }
     if (isQuestionOpen(lease)) {
@@ -265,7 +265,7 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
     if (wrong === undefined) return { outcome: 'submitted', summary };
     session.say.tell(work.key, 'refused', wrong.split('\n')[0] ?? '', { tries: own.get().tries });
     if (isLast) return { outcome: 'failed', failure: 'agent_error', summary: wrong };
-    note = `What you did does not pass:\n\n${wrong}`;
+    note = `Your work does not pass the checks:\n\n${wrong}`;
   }
 }
 
@@ -279,7 +279,7 @@ async function judge(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'u
     case 'leaving':
       return left;
     case 'idle':
-      return { outcome: 'failed', failure: 'timeout', summary: 'The agent did nothing any more.' };
+      return { outcome: 'failed', failure: 'timeout', summary: 'The agent was idle for too long.' };
     case 'limit':
       return { outcome: 'failed', failure: 'timeout', summary: 'The agent took too long.' };
     case 'folder_gone':
@@ -294,15 +294,15 @@ async function judge(run: ReadyRun, ending: AgentEnding): Promise<RunResult | 'u
   if (run.lease.isOver()) return whatBecame(run);
   const { trouble, failure = 'agent_error', result, tail } = ending;
   if (result !== undefined && result.outcome !== 'submitted') {
-    const { summary = 'The agent said no more.', ...rest } = result;
+    const { summary = "The agent's output ended.", ...rest } = result;
     return { ...rest, summary };
   }
   if (trouble === undefined || result !== undefined) return 'unchecked';
   return { outcome: 'failed', failure, summary: `${trouble}\n${tail}` };
 }
 
-const stopped: RunResult = { outcome: 'canceled', summary: 'It was asked to stop.' };
-const left: RunResult = { outcome: 'release', summary: 'The runner was asked to end.' };
+const stopped: RunResult = { outcome: 'canceled', summary: 'A stop was requested.' };
+const left: RunResult = { outcome: 'release', summary: 'The runner was stopped.' };
 
 async function interruption(run: ReadyRun): Promise<RunResult | undefined> {
   if (run.lease.lost.aborted) return whatBecame(run);
@@ -323,14 +323,14 @@ async function waitForAnswer(run: ReadyRun): Promise<RunResult | undefined> {
 
 /** Releases the story if the work could not begin. */
 async function abandon({ session, own, lease }: StoryRun, { message }: SetUpFailed): Promise<void> {
-  if (!lease.isOver()) await lease.release(`It could not be set up: ${message}`.slice(0, 2_000));
+  if (!lease.isOver()) await lease.release(`The setup failed: ${message}`.slice(0, 2_000));
   const { work, here, agentName } = own.get();
   if (!here && work?.gitDir !== undefined) {
     const author = await authorOf(session.repository, agentName);
     await saveSnapshot(worktreeAt(work.folder, work.gitDir), { ref: work.ref, message, author });
   }
   await forgetFolder(session, own);
-  session.say.warn(`${work?.key ?? 'the story'} was given back: ${message.split('\n')[0] ?? ''}`);
+  session.say.warn(`${work?.key ?? 'the story'} was released: ${message.split('\n')[0] ?? ''}`);
   await own.drop();
 }
 

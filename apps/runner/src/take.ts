@@ -131,10 +131,13 @@ export async function takeAgain(client: Client, entry: JournalEntry): Promise<Re
   if (!isHeld(execution)) {
     return execution.runId === runId
       ? { kind: 'over', execution }
-      : { kind: 'lost', why: `its story is ${execution.state} by another run` };
+      : { kind: 'lost', why: `its story was ended as ${execution.state} by another run` };
   }
   if (execution.lease?.runId !== runId) {
-    return { kind: 'lost', why: `${execution.lease?.holder.name ?? 'another'} has the story by now` };
+    return {
+      kind: 'lost',
+      why: `${execution.lease?.holder.name ?? 'someone else'} has taken over the story`,
+    };
   }
   try {
     const { targetType, targetId } = execution;
@@ -145,9 +148,9 @@ export async function takeAgain(client: Client, entry: JournalEntry): Promise<Re
     // Another caller acquired and released the story between the two calls, so the work may have changed.
     const { id: executionId } = acquired.execution;
     await client.deliveryExecutions.release({ executionId, leaseToken: acquired.leaseToken });
-    return { kind: 'lost', why: 'another had the story in between' };
+    return { kind: 'lost', why: 'someone else held the story in the meantime' };
   } catch (error) {
-    if (isRefusal(error, 'stop_requested')) return { kind: 'lost', why: 'it was asked to stop' };
+    if (isRefusal(error, 'stop_requested')) return { kind: 'lost', why: 'a stop was requested' };
     if (isRefusal(error, 'lease_held') || isRefusal(error, 'invalid_transition')) {
       return { kind: 'lost', why: error.body.message };
     }

@@ -40,7 +40,7 @@ interface WorkFlags {
 function toCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 32)
-    throw new InvalidArgumentError('It must be 1 to 32.');
+    throw new InvalidArgumentError('It must be a number from 1 to 32.');
   return count;
 }
 
@@ -48,7 +48,7 @@ const gathered = (one: string, before: readonly string[] = []): string[] => [...
 
 function toName(name: string, before: readonly string[] = []): string[] {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-    throw new InvalidArgumentError('It must be the name of a variable.');
+    throw new InvalidArgumentError('It must be the name of an environment variable.');
   return [...before, name];
 }
 
@@ -57,45 +57,39 @@ export function fillWork(command: Command, api: ApiAccess): void {
     .addFlags(
       command
         .description(
-          `Takes a story, makes a git worktree for it and runs an agent there: any command that reads what is to be done from its standard input, changes files, and ends with 0. Its work is saved as it goes, checked, committed, pushed, and handed in. What a runner that died left is gone on with first.
-
-The repository's own wishes stand in .muster/work.yaml of the base branch: agent, hooks, branch, ports.`,
+          'Takes a story, creates a git worktree for it and runs an agent there: any command that reads its task from standard input, changes files, and exits with 0. The work is saved as it goes, checked, committed, pushed, and submitted. Runs of a runner that died are continued first.\n\nThe repository can configure agent, hooks, branch and ports in .muster/work.yaml on its base branch.',
         )
-        .argument('[story]', 'such as WEB-12; or give --next')
+        .argument('[story]', 'such as WEB-12; or use --next')
         .argument(
           '[command...]',
-          'behind --: the agent with its arguments, in which {prompt} and {prompt-file} are filled in',
+          "after --: the agent's command with its arguments, in which {prompt} and {prompt-file} are replaced",
         )
-        .optionsGroup('Which work:')
-        .option('--next', 'the next story that can start; then the one after it, until it is ended')
+        .optionsGroup('Selecting work:')
+        .option('--next', 'take the next available story, then the one after it, until the command is ended')
         .option('--project <project>', 'with --next: of which project')
         .option('--label <label>', 'with --next: only with this label; may be given again', gathered)
-        .option('--assigned-to-me', 'with --next: only what is assigned to the caller')
+        .option('--assigned-to-me', 'with --next: only stories assigned to the caller')
         .option('--once', 'with --next: one story; and where there is none, no waiting')
         .option('--parallel <count>', 'with --next: so many at once', toCount, 1)
-        .option('--adopt', 'only go on with what runners left that died')
-        .option(
-          '--clean',
-          'give back folders of runs that are over, where the remote has all that is in them',
-        )
+        .option('--adopt', 'only continue runs of runners that died')
+        .option('--clean', 'remove folders of ended runs whose contents are all on the remote')
         .optionsGroup('How:')
         .option(
           '--agent <name>',
-          `${knownAgents.join(', ')}: that agent, by the Agent Client Protocol; with a command, what it is called in Muster`,
+          `${knownAgents.join(', ')}: run that agent with the Agent Client Protocol; with a command, its name in Muster`,
         )
-        .option('--acp', 'the command speaks the Agent Client Protocol')
+        .option('--acp', 'the command uses the Agent Client Protocol')
+        .option('--env <name>', 'an additional environment variable for the agent; repeatable', toName)
         .option(
-          '--env <name>',
-          'a variable that the agent gets besides the usual ones; may be given again',
-          toName,
+          '--as-me',
+          'work as the caller, who must be an agent; without it each run of a member gets its own token',
         )
-        .option('--as-me', 'work as the caller, who must be an agent; a member gets a token for each run')
-        .option('--here', 'in this checkout, on a branch of its own, without a worktree')
-        .option('--base <branch>', "the branch that work goes into; the remote's own unless said")
+        .option('--here', 'work in this checkout, on a new branch, without a worktree')
+        .option('--base <branch>', 'the target branch of the work; by default that of the remote')
         .option('--remote <name>', 'where branches are pushed; origin unless said')
-        .option('--worktrees <folder>', 'where worktrees are made; beside the checkout unless said')
-        .option('--quiet', 'leave out what the agent prints')
-        .option('--json', 'print a JSON object for each thing that happens, for scripts')
+        .option('--worktrees <folder>', 'the folder for worktrees; by default next to the checkout')
+        .option('--quiet', "hide the agent's output")
+        .option('--json', 'print events as JSON objects, for scripts')
         .addHelpText(
           'after',
           `
@@ -123,19 +117,21 @@ function askedFor(
   { next = false, project, ...flags }: WorkFlags,
 ): Asked | undefined {
   if (flags.adopt === true || flags.clean === true) {
-    if (words.length > 0 || next) throw new UsageError('--adopt and --clean take no story and no command');
+    if (words.length > 0 || next)
+      throw new UsageError('--adopt and --clean cannot be combined with a story or a command');
     return undefined;
   }
   if (next) {
     if (project === undefined) throw new UsageError('--next needs --project');
-    if (flags.here === true && flags.parallel > 1) throw new UsageError('--here is for one at a time');
+    if (flags.here === true && flags.parallel > 1)
+      throw new UsageError('--here runs only one story at a time');
     return { storyId: undefined, project, command: words };
   }
   const [storyId, ...command] = words;
-  if (storyId === undefined) throw new UsageError('which story? name one, or give --next and --project');
+  if (storyId === undefined) throw new UsageError('no story is given: name one, or use --next and --project');
   const [, key] = /^([A-Za-z][A-Za-z0-9]{1,9})-\d+$/.exec(storyId) ?? [];
-  if (key === undefined) throw new UsageError(`${storyId} is no key of a story, such as WEB-12`);
-  if (flags.parallel > 1) throw new UsageError('--parallel goes with --next');
+  if (key === undefined) throw new UsageError(`${storyId} is not a story key such as WEB-12`);
+  if (flags.parallel > 1) throw new UsageError('--parallel requires --next');
   return { storyId, project: key.toUpperCase(), command };
 }
 
@@ -162,7 +158,7 @@ function heedSignals(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (leaving.signal.aborted) process.exit(130);
-      process.stderr.write('muster: ending what is at work; once more ends at once\n');
+      process.stderr.write('muster: ending the current work; press Ctrl-C again to end immediately\n');
       leaving.abort();
     });
   }
@@ -179,7 +175,7 @@ function heedSignals(): AbortSignal {
 function requireSameConfig({ gitConfig, work: its, project }: JournalEntry): void {
   if (gitConfig === undefined || gitConfig === trustedDigest()) return;
   throw new UsageError(
-    `${its?.key ?? project}: git's configuration changed since its runner died. Look at .git/config and ~/.gitconfig; if the change is yours, undo it, adopt the run, and make it again.`,
+    `${its?.key ?? project}: git's configuration changed after its runner died. Check .git/config and ~/.gitconfig. If the change is yours, undo it, adopt the run, and make the change again.`,
   );
 }
 
@@ -207,7 +203,7 @@ async function adopt(
       const setting = await settle(session, named);
       const verdict = await work(session, own, setting, undefined);
       if (verdict !== undefined) verdicts.push(verdict);
-      else say.warn('a run that had taken nothing was forgotten');
+      else say.warn('discarded a run that had not taken a story');
     } catch (error) {
       // The failed run stays in the journal. The other runs are still resumed.
       failures.push(error);
@@ -230,14 +226,16 @@ async function workOn(session: RunnerSession, flags: WorkFlags, asked: Asked): P
       const agent = chooseAgent(given, setting.config);
       if (agent === undefined) {
         throw new UsageError(
-          `which agent? give --agent ${knownAgents.join(', ')}, or a command behind --, or agent.command in .muster/work.yaml`,
+          `no agent is given: use --agent ${knownAgents.join(', ')}, a command after --, or agent.command in .muster/work.yaml`,
         );
       }
       if (
         flags.here === true &&
         (await repository.git(['status', '--porcelain', '--ignore-submodules=dirty'])) !== ''
       ) {
-        throw new UsageError('--here needs a checkout without changes: commit or remove them first');
+        throw new UsageError(
+          '--here needs a checkout without uncommitted changes; commit or discard them first',
+        );
       }
       const own = await openJournal(repository.commonDir).begin({
         ...{ baseUrl: connection.baseUrl, command: [...agent.command], here: flags.here === true },

@@ -36,7 +36,7 @@ const there = async (file: string): Promise<boolean> =>
 /** The error of a folder that is no longer a worktree, because an agent removed it or its `.git` file. */
 export class FolderGone extends Error {
   constructor(folder: string) {
-    super(`${folder} is no worktree any more`);
+    super(`${folder} is no longer a worktree`);
   }
 }
 
@@ -99,7 +99,7 @@ export async function addWorktree(
 ): Promise<Worktree> {
   const { git } = repository;
   await mkdir(path.dirname(folder), { recursive: true });
-  if (!(await clearFolder(repository, folder))) throw new Error(`${folder} is there already`);
+  if (!(await clearFolder(repository, folder))) throw new Error(`${folder} already exists`);
   await git(['worktree', 'prune']);
   const isThere = (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
   await git([
@@ -275,18 +275,18 @@ export async function whyKept(
   save: () => Promise<void>,
 ): Promise<string | undefined> {
   const { git, remote } = repository;
-  if (remote === undefined) return 'there is no remote that has it';
-  if (!(await isWhole(worktree))) return 'the folder is no worktree any more';
+  if (remote === undefined) return 'no remote has it';
+  if (!(await isWhole(worktree))) return 'the folder is no longer a worktree';
   await save();
   const sha = await git(['rev-parse', '--verify', ref]);
   const trouble = await push(repository, sha, ref, true);
-  const no = `${remote} does not have it: ${trouble ?? ''}`;
+  const no = `it is not on ${remote}: ${trouble ?? ''}`;
   // guard: only what the remote has is given back
   if (trouble !== undefined) return no;
   const inside = await repositoriesIn(git, sha);
   const known = new Set(await repositoriesIn(git, baseSha));
   const strange = inside.find((name) => !known.has(name));
-  return strange === undefined ? undefined : `${strange} is a repository of its own`;
+  return strange === undefined ? undefined : `${strange} is a separate repository`;
 }
 
 /** Removes the folder, and the local branch if the checkpoint contains it. The caller has checked whyKept. */

@@ -92,11 +92,11 @@ export function readConfig(from: Record<string, string | undefined> = process.en
   const config = parseEnvironment(environment, from);
   const mailTo = mailToOf(config);
   if (mailTo === undefined)
-    throw new ConfigError('the configuration does not fit:\n  neither SMTP_URL nor MAIL_FOLDER is set');
+    throw new ConfigError('The configuration is invalid:\n  neither SMTP_URL nor MAIL_FOLDER is set');
   const cookie = sessionCookieOf(config.BASE_URL);
   if (config.DEMO_ACCOUNT !== undefined && (cookie.isSecure || config.HOST !== '127.0.0.1'))
     throw new ConfigError(
-      'the configuration does not fit:\n  DEMO_ACCOUNT is for a BASE_URL and a HOST of this machine alone',
+      'The configuration is invalid:\n  DEMO_ACCOUNT is for a BASE_URL and a HOST of this machine alone',
     );
   return { ...config, mailTo, cookie };
 }

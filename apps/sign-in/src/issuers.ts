@@ -58,7 +58,7 @@ export function createIssuers({
 
   const issuerOf = ({ id, issuer, clientId, secret, organizationKey }: SignInProvider): Issuer => {
     const clientSecret = secret && seals.open(providerSecretOwner(organizationKey, id), secret);
-    if (clientSecret === undefined) throw new Error('no SECRETS_KEY of the installation opens its secret');
+    if (clientSecret === undefined) throw new Error('none of the keys in SECRETS_KEY can decrypt its secret');
     return { issuer, clientId, clientSecret };
   };
 

@@ -270,7 +270,7 @@ describe('a client with a document of its own', () => {
     '169.254.169.254',
     '[::ffff:10.0.0.7]',
     '[fd00::1]',
-  ])('is not asked for at an address of no public network: %s', async (host) => {
+  ])('is not asked for at an address outside the public internet: %s', async (host) => {
     const id = addressOf(host);
     document = documentOf(id);
     const { status, location } = await openRequest(browser, clientOf(installation, id).authorizeUrl());

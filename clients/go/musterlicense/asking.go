@@ -66,7 +66,7 @@ func (client *Client) send(ctx context.Context, asked question) (*answer, error)
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, mostBytes+1))
 	if err == nil && len(body) > mostBytes {
-		err = errors.New("the answer is too long")
+		err = errors.New("the response is too large")
 	}
 	return &answer{response.StatusCode, response.Header, body}, err
 }

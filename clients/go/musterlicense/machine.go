@@ -37,7 +37,7 @@ func idSaid(by *regexp.Regexp, program string, args ...string) (string, error) {
 	}
 	found := by.FindSubmatch(said)
 	if found == nil {
-		return "", errors.New("the operating system does not tell the id of this machine")
+		return "", errors.New("the operating system does not report a machine id")
 	}
 	return strings.ToLower(string(found[1])), nil
 }

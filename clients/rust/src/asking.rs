@@ -62,7 +62,7 @@ impl Asking {
         let mut bytes = Vec::new();
         response.into_reader().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MOST_BYTES {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the answer is too long"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the response is too large"));
         }
         Ok(Answer { status, headers, body: bytes })
     }

@@ -102,11 +102,11 @@ impl Client {
             return Err(unfit("url must be of https, unless public_keys are given"));
         }
         if !is_name(&options.product, |one| one.is_ascii_alphanumeric() || "._-".contains(one)) {
-            return Err(unfit("product must be a name of letters, digits and . _ -"));
+            return Err(unfit("product must consist of letters, digits and the characters . _ -"));
         }
         let is_small = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "._-".contains(one);
         if options.service_product.as_ref().map_or(false, |product| !is_name(product, is_small)) {
-            return Err(unfit("service_product must be a name of small letters, digits and . _ -"));
+            return Err(unfit("service_product must be a name of lower-case letters, digits and . _ -"));
         }
         let is_key = |key: &PublicKey| from_url(&key.x).map_or(false, |raw| raw.len() == 32) && !key.kid.is_empty();
         if options.public_keys.as_ref().map_or(false, |keys| keys.is_empty() || !keys.iter().all(is_key)) {

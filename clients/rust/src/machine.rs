@@ -57,7 +57,7 @@ fn said(program: &str, args: &[&str], name: &str) -> io::Result<String> {
     let text = String::from_utf8_lossy(&told.stdout).to_lowercase();
     let line = text.lines().find(|line| line.contains(&name.to_lowercase())).unwrap_or("");
     let is_id = |word: &&str| word.len() == 36 && word.chars().all(|one| one.is_ascii_hexdigit() || one == '-');
-    let unknown = || io::Error::new(io::ErrorKind::NotFound, "the operating system does not tell the id of this machine");
+    let unknown = || io::Error::new(io::ErrorKind::NotFound, "the operating system does not report a machine id");
     line.split(|one: char| !one.is_ascii_hexdigit() && one != '-').find(is_id).map(str::to_string).ok_or_else(unknown)
 }
 

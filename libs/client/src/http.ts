@@ -52,7 +52,7 @@ export function httpTransport({
     if (response.ok) return body;
     const error = errorBodyIn(body);
     if (error === undefined)
-      throw new NoAnswer(`${url.origin} answered ${response.status}, not as the API does`);
+      throw new NoAnswer(`${url.origin} answered ${response.status} in an unexpected format`);
     throw errorOf(error, retryAfterOf(response));
   };
 }

@@ -4,7 +4,7 @@ import { followStream } from './stream.ts';
 const replaced = {
   ...{
     code: 'conflict',
-    message: 'A newer event stream of yours took the place of this one.',
+    message: 'You opened a newer event stream, which closed this one.',
     requestId: 'r',
   },
   details: { reason: 'stream_replaced', retryable: false },

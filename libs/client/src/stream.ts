@@ -107,7 +107,7 @@ async function open(
   if (response.ok && response.body !== null) return response.body;
   const error = errorBodyIn(await response.json().catch(() => undefined));
   if (error !== undefined) throw errorOf(error, retryAfterOf(response));
-  throw new NoAnswer(`${url.origin} answered ${response.status}, not as the API does`);
+  throw new NoAnswer(`${url.origin} answered ${response.status} in an unexpected format`);
 }
 
 /** Parses one event. Returns undefined for kinds of events that a newer server may send. */

@@ -120,7 +120,10 @@ export class Burst implements Submittable {
     if (this.isSettled) return;
     this.isSettled = true;
     clearTimeout(this.timer);
-    const end = outcome ?? { error: error ?? new Error('no outcome'), at: this.results.length };
+    const end = outcome ?? {
+      error: error ?? new Error('the statement has no outcome'),
+      at: this.results.length,
+    };
     this.carrier?.answered('error' in end ? end.error : null);
     this.done(end);
   }
@@ -236,11 +239,11 @@ export class Burst implements Submittable {
   }
 
   handleCopyInResponse(): void {
-    this.failure = new Error('COPY is not for bursts');
+    this.failure = new Error('COPY is not supported in pipelined queries');
   }
 
   handleCopyData(): void {
-    this.failure = new Error('COPY is not for bursts');
+    this.failure = new Error('COPY is not supported in pipelined queries');
   }
 }
 

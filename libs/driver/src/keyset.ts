@@ -12,7 +12,7 @@ export class BadCursor extends Error {
   readonly param: string;
 
   constructor(param = 'cursor') {
-    super('the cursor is not one of this list');
+    super('the cursor does not belong to this list');
     this.param = param;
     this.name = 'BadCursor';
   }

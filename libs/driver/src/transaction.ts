@@ -120,7 +120,7 @@ async function transact<Result>(
   };
   const dbOf = (named: string | null): PlainDb => {
     const all = async <Row>(source: Query<Row>): Promise<Row[]> => {
-      if (over) throw new Error('the transaction is over');
+      if (over) throw new Error('the transaction has already ended');
       return ((await sendNext(bind(source, named))).at(-1)?.rows ?? []) as Row[];
     };
     const find = async <Row>(source: Query<Row>): Promise<Row | undefined> => (await all(source))[0];
@@ -136,7 +136,7 @@ async function transact<Result>(
       },
       one: async (source) => {
         const row = await find(source);
-        if (row === undefined) throw new Error('a row that must be there is not');
+        if (row === undefined) throw new Error('a required row is missing');
         return row;
       },
       writeNow: async () => {

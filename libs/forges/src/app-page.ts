@@ -66,7 +66,7 @@ export async function readAppPage(
   const { orgId } = await enter(pool, setUp, asked);
   const { connectionId, ticket } = asked;
   if (organization !== undefined && !isOrganizationName(organization))
-    throw badRequest('That is no name of an organization at GitHub.');
+    throw badRequest('Not a valid name of a GitHub organization.');
   const read = (db: Db): Promise<ConnectionRow> => getConnection(db, connectionId);
   const connection = await inOrganizationAsSystem(pool, orgId, read);
   if (connection.app_url !== null)
@@ -95,7 +95,8 @@ export async function takeAppCode(
   const { orgId, organizationKey } = await enter(pool, setUp, ticket);
   const { connectionId } = ticket;
   // The code becomes part of a URL, so reject a code with other characters than letters, digits, `_` and `-`.
-  if (!/^[\w-]{1,255}$/.test(code)) throw badRequest('GitHub gave no code for the app.');
+  if (!/^[\w-]{1,255}$/.test(code))
+    throw badRequest('GitHub did not return a code for the app. Start again from the link.');
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     const { credentials_kind: kind } = await getConnection(db, connectionId);
     if (kind !== null) return;

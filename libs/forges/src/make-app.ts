@@ -35,8 +35,8 @@ function appIn(text: string): App {
   try {
     return App.parse(parseUntrustedJson(text));
   } catch (error) {
-    const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'no JSON';
-    const message = `GitHub answered what it does not document: ${said}`;
+    const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'not valid JSON';
+    const message = `GitHub answered in an unexpected format: ${said}`;
     throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
   }
 }
@@ -67,7 +67,7 @@ export async function makeApp(
   const make = async (): Promise<App> => {
     const code = seals.open(codeOwner(organizationKey, connectionId), Buffer.from(sealed, 'base64'));
     if (code === undefined) {
-      const message = 'no SECRETS_KEY of the installation opens the code';
+      const message = 'none of the keys in SECRETS_KEY can decrypt the code';
       throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
     }
     const url = `${forgeApiRoot(kind, baseUrl)}/app-manifests/${code}/conversions`;

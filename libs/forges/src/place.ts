@@ -134,12 +134,17 @@ export async function placeFact(placing: Placing, said: DeliveryFact): Promise<F
     if (keys.length > 0) db.later(parkFact(repository.id, fact, keys, trust));
   }
   if (matches.length === 0 && noted.length === 0)
-    return [outcomeOf(kind, 'parked', null, 'no execution is known by it yet')];
+    return [outcomeOf(kind, 'parked', null, 'no execution has this branch, commit or pull request yet')];
   if (isDoubtful) {
     const ids = matches.map(({ id }) => id);
     await tellDoubt(placing, fact, ids);
     return [
-      outcomeOf(kind, 'noted', null, `it could be about any of ${ids.length} executions: ${ids.join(', ')}`),
+      outcomeOf(
+        kind,
+        'noted',
+        null,
+        `it matches ${ids.length} executions, so none was chosen: ${ids.join(', ')}`,
+      ),
     ];
   }
   const outcomes: ForgeOutcome[] = [];
@@ -159,7 +164,12 @@ async function recordFact(
   const { branch: ref, sha, before, reviewer, number, url, at, kind } = fact;
   const isLink = match.way === 'storyKey';
   if (isLink && !linking.has(kind)) {
-    return outcomeOf(kind, 'noted', match.id, 'the key of a story alone links, and completes nothing');
+    return outcomeOf(
+      kind,
+      'noted',
+      match.id,
+      "it names the story's key only; that links the work, but does not complete it",
+    );
   }
   // If only the story's key matched, the head may belong to other work. Such an observation has neither
   // branch nor head.

@@ -30,7 +30,7 @@ function textOf(body: Buffer): string {
   } catch {
     throw malformed(
       'invalid_json',
-      'The body must be JSON in UTF-8, nested at most 64 levels deep: choose application/json as the content type of the webhook.',
+      'The body must be UTF-8 JSON, nested at most 64 levels deep. Choose application/json as the content type of the webhook.',
     );
   }
   return text;
@@ -39,7 +39,7 @@ function textOf(body: Buffer): string {
 function statedOf(kind: ForgeKind, headers: Headers): { event: string; deliveryId: string } {
   const [event, deliveryId] = [eventOf(kind, headers), deliveryIdOf(kind, headers)];
   if (event === undefined || deliveryId === undefined) {
-    throw badRequest(`A delivery has the headers ${neededHeaders(kind).join(' and ')}.`);
+    throw badRequest(`A delivery needs the headers ${neededHeaders(kind).join(' and ')}.`);
   }
   return { event, deliveryId };
 }

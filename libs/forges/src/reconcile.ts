@@ -51,8 +51,8 @@ export function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown
   try {
     return reader(parseUntrustedJson(text));
   } catch (error) {
-    const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'no JSON';
-    const message = `the forge answered what it does not document: ${said}`;
+    const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'not valid JSON';
+    const message = `the forge answered in an unexpected format: ${said}`;
     throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
   }
 }

@@ -58,7 +58,7 @@ function readSafely(
       return { failed: `the body cannot be read: ${error.message}` };
     if (!(error instanceof z.ZodError)) throw error;
     const [issue] = error.issues;
-    return { failed: `not what the forge documents: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}` };
+    return { failed: `unexpected format: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}` };
   }
 }
 
@@ -69,7 +69,7 @@ async function failDelivery(
   reason: string,
 ): Promise<DomainEvent[]> {
   const connection = await getConnection(db, connectionId);
-  const message = `A delivery of the event ${event} failed: ${reason}`.slice(0, 500);
+  const message = `Processing a delivery of the event ${event} failed: ${reason}`.slice(0, 500);
   const failure = { at: new Date().toISOString(), doing: 'receive' as const, message };
   const isFirst = await noteUnreadable(db, connectionId, failure);
   return isFirst ? [{ kind: 'forge.deliveriesFailed', subject: aboutConnection(connection), data: {} }] : [];
@@ -85,8 +85,8 @@ function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
 async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: number): Promise<ForgeOutcome> {
   const isAsked = (await askAboutNumber(db, id, number)) > 0;
   const reason = isAsked
-    ? 'the reviews of the pull request are fetched from the forge'
-    : 'no work is known to be in the pull request, or the connection has no credentials to fetch its reviews';
+    ? 'the reviews of the pull request are being fetched from the forge'
+    : 'the pull request belongs to no known work, or the connection has no credentials to fetch its reviews';
   return { kind: null, executionId: null, result: 'noted', reason };
 }
 
@@ -94,7 +94,7 @@ async function askForReviews(db: PlainDb, { id }: LinkedRepository, number: numb
 export async function abandonDelivery(db: PlainDb, deliveryId: string): Promise<DomainEvent[]> {
   const delivery = await lockDelivery(db, deliveryId);
   if (delivery === undefined) return [];
-  const reason = 'it could not be processed';
+  const reason = 'processing failed';
   db.later(setOutcome(deliveryId, 'failed', [ignoredFor(reason)]));
   return failDelivery(db, delivery, reason);
 }
@@ -125,7 +125,7 @@ export async function translateDelivery(
   const linked = await lockLinked(db, connectionId, reading.repository);
   if (linked.length === 0) {
     const { fullName } = reading.repository;
-    db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(`${fullName} is linked to no project`)]));
+    db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(`no project is linked to ${fullName}`)]));
     return;
   }
   for (const { id } of linked) db.later(noteNames(id, reading.repository));
@@ -170,10 +170,10 @@ const revertsOf = ({ facts, revert }: Exclude<DeliveryContent, { ignored: string
  */
 const outcomeOfRevert = (events: readonly DomainEvent[]): ForgeOutcome[] =>
   events.length === 0
-    ? [ignoredFor('it reverts no work that is known to be merged, or that is noted already')]
+    ? [ignoredFor('it reverts no merged work that Muster knows, or the revert is already recorded')]
     : events.map(({ data }) => ({
         ...{ kind: null, executionId: String(data['executionId']), result: 'noted' as const },
-        reason: 'a commit that was pushed reverts its merge',
+        reason: 'a pushed commit reverts its merge',
       }));
 
 const settled: ReadonlySet<ForgeOutcome['result']> = new Set(['recorded', 'repeated']);

@@ -189,7 +189,7 @@ function takeRoom({ limiter, ofEach }: Sort, { request, weight }: Coming): () =>
   const admission = limiter.enter([party], weight);
   if ('full' in admission)
     throw admission.full === null
-      ? unavailable('overload', 'Too many bodies are on their way at once; try again.')
+      ? unavailable('overload', 'Too many request bodies are being sent at the same time; try again.')
       : tooMany('too_many_bodies', 1);
   return admission.leave;
 }

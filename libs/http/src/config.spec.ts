@@ -56,7 +56,7 @@ describe('TRUST_PROXY', () => {
   });
 
   it.each(['true', '10.0.0.1,true', '10.0.0.1,', 'foo'])('is never everybody: %s', (given) => {
-    expect(() => read(given)).toThrow('TRUST_PROXY is neither a list of addresses nor a number of hops');
+    expect(() => read(given)).toThrow('TRUST_PROXY must be a list of IP addresses or a number of hops');
   });
 });
 

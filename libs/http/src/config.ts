@@ -17,7 +17,7 @@ export const TrustProxy = z.string().transform((text, context): string[] | numbe
   if (/^\d{1,2}$/.test(text)) return Number(text);
   const list = text.split(',').map((part) => part.trim());
   if (list.every((one) => ipaddr.isValid(one) || ipaddr.isValidCIDR(one))) return list;
-  context.addIssue({ code: 'custom', message: 'is neither a list of addresses nor a number of hops' });
+  context.addIssue({ code: 'custom', message: 'must be a list of IP addresses or a number of hops' });
   return z.NEVER;
 });
 
@@ -118,5 +118,5 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
     const variable = issue.path.map(String).join('.');
     return given[variable] === undefined ? `${variable} is not set` : `${variable} ${issue.message}`;
   });
-  throw new ConfigError(`the configuration does not fit:\n  ${lines.join('\n  ')}`);
+  throw new ConfigError(`The configuration is invalid:\n  ${lines.join('\n  ')}`);
 }

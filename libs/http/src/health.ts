@@ -120,10 +120,10 @@ export function addHealth(
     if (fault !== undefined && wasThere !== false)
       logger[wasThere === true ? 'warn' : 'info'](
         { dependency: name, needed, ...fault },
-        'what the service stands on is away',
+        'a dependency of the service is unavailable',
       );
     if (fault === undefined && wasThere === false)
-      logger.info({ dependency: name }, 'what the service stands on is there again');
+      logger.info({ dependency: name }, 'all dependencies of the service are available again');
   };
 
   const look = async (): Promise<HealthReport> => {

@@ -40,7 +40,7 @@ const badJson = (message: string): ApiError => malformed('invalid_json', message
 /** Checks depth and number of values before the body is parsed. Throws 400 and 413. */
 function requireModest(text: string, allowed: number): void {
   const limit = exceededJsonLimit(text, { depth: deepest, values: allowed });
-  if (limit === 'depth') throw badJson(`The body nests deeper than ${deepest} levels.`);
+  if (limit === 'depth') throw badJson(`The body is nested more than ${deepest} levels deep.`);
   // guard: values of a body
   if (limit === 'values') throw tooLarge('too_many_values', `The body has more than ${allowed} values.`);
 }
@@ -71,7 +71,7 @@ export function parseJsonBody(bytes: Buffer, mostValues: MostValues = usualMostV
   }
   // guard: texts are clean
   if (text.includes('\\u') && !isClean(value))
-    throw badJson('The body has NUL or a lone surrogate in a text.');
+    throw badJson('A text in the body has NUL or an unpaired surrogate.');
   return value;
 }
 

@@ -51,7 +51,7 @@ export function createLogger(name: string, level: string): Logger {
     pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 500 }),
   );
   onTracingFault((error) => {
-    logger.warn({ err: error }, 'spans could not be delivered');
+    logger.warn({ err: error }, 'trace spans could not be delivered');
   });
   return logger;
 }

@@ -74,12 +74,12 @@ export function createMetrics(service: string): Metrics {
       showRequests(figures, read);
     },
     operation: countBy(registry, 'operation', {
-      duration: 'How long operations took, from the first byte to the answer',
-      outcomes: 'Operations by outcome: ok, replayed, or the code of the error',
+      duration: 'Duration of operations, from the first byte of the request to the response',
+      outcomes: 'Operations by outcome: ok, replayed, or the error code',
     }),
     job: countBy(registry, 'job', {
-      duration: 'How long jobs took, from the queue to the commit',
-      outcomes: 'Jobs by outcome: done, skipped where there was nothing to do any more, or failed',
+      duration: 'Duration of jobs, from enqueueing to the commit',
+      outcomes: 'Jobs by outcome: done, skipped (nothing left to do), or failed',
     }),
     failed,
     figures,
@@ -94,7 +94,7 @@ export function createMetrics(service: string): Metrics {
 function errorsIn(registry: Registry): Metrics['failed'] {
   const errors = new Counter({
     name: 'muster_errors_total',
-    help: 'Answers with an error, by operation (none before it is known), code and reason',
+    help: 'Error responses by operation (none if it is not known yet), code and reason',
     labelNames: ['operation', 'code', 'reason'],
     registers: [registry],
   });
@@ -151,13 +151,13 @@ const alone = (read: () => number) => async () => [{ labels: {}, value: read() }
 function showRequests(figures: Metrics['figures'], read: Parameters<Metrics['levels']>[0]): void {
   figures(
     'muster_requests_in_flight',
-    'Requests being answered',
+    'Requests in progress',
     [],
     alone(() => read().inFlight),
   );
   figures(
     'muster_requests_waiting',
-    'Requests that wait for something to happen, and take no place among those being answered',
+    'Requests that wait for an event and occupy no request slot',
     [],
     alone(() => read().waiting),
   );
@@ -168,16 +168,16 @@ function showPool(figures: Metrics['figures'], pool: PoolLevels): void {
     { labels: { state: 'busy' }, value: pool.totalCount - pool.idleCount },
     { labels: { state: 'idle' }, value: pool.idleCount },
   ];
-  figures('muster_pool_connections', 'Connections to Postgres', ['state'], async () => levels());
+  figures('muster_pool_connections', 'Open connections to Postgres', ['state'], async () => levels());
   figures(
     'muster_pool_connections_max',
-    'Connections to Postgres at most',
+    'Maximum number of connections to Postgres',
     [],
     alone(() => pool.options.max ?? 0),
   );
   figures(
     'muster_pool_waiting',
-    'Who waits for a connection to Postgres',
+    'Callers waiting for a connection to Postgres',
     [],
     // A waiting statement for which an idle connection exists gets that connection in the next turn of the
     // event loop, so it is not counted. One of these statements is the query that runs with this reading of

@@ -40,7 +40,7 @@ async function faultOfRedis(redis: RedisClient): Promise<string | undefined> {
     .find((version) => version.localeCompare(leastRedis, 'en', { numeric: true }) < 0);
   return old === undefined
     ? undefined
-    : `this needs Redis ${leastRedis} or newer, and the server is Redis ${old}`;
+    : `Redis ${leastRedis} or newer is required, and the server is Redis ${old}`;
 }
 
 /** Rejects unless every primary answers, and a cluster reports that all its hash slots are served. */
@@ -50,7 +50,8 @@ async function pingAll(redis: RedisClient): Promise<void> {
       await master.ping();
       if (!redis.isCluster) return;
       const said = await master.cluster('INFO');
-      if (!said.includes('cluster_state:ok')) throw new Error('the cluster is not whole');
+      if (!said.includes('cluster_state:ok'))
+        throw new Error('the Redis cluster is incomplete: some slots have no server');
     }),
   );
 }

@@ -31,7 +31,7 @@ export class RequestPlaces {
   /** Takes a request slot for the request. Returns the refusal if no slot is free. */
   enter(request: FastifyRequest): ApiError | undefined {
     if (!this.#places.take(request.routeOptions.config.isUrgent === true))
-      return unavailable('overload', 'Too many requests at once; try again.');
+      return unavailable('overload', 'The server has too many requests in progress; try again.');
     request.place = 'waiting';
     return undefined;
   }

@@ -15,7 +15,7 @@ export function requireNode(version: string = process.versions.node): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major < neededNode[0] || (major === neededNode[0] && minor < neededNode[1])) {
     throw new ConfigError(
-      `this needs Node ${neededNode.join('.')} or newer and runs on ${version}; see .node-version`,
+      `Node ${neededNode.join('.')} or newer is required, and this is ${version}; see .node-version`,
     );
   }
 }

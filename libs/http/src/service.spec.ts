@@ -108,7 +108,7 @@ describe('health', () => {
       { level: 'info' },
       { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
     );
-    let fault: string | undefined = 'the schema is not current';
+    let fault: string | undefined = 'the database schema is out of date; run the migrations';
     const { url } = await start({
       logger,
       checks: [{ name: 'postgres', needed: true, run: async () => fault }],
@@ -124,9 +124,13 @@ describe('health', () => {
     fault = 'it is too old';
     await look();
     expect(lines.filter(({ dependency }) => dependency === 'postgres')).toMatchObject([
-      { level: 30, why: 'the schema is not current', msg: 'what the service stands on is away' },
-      { level: 30, msg: 'what the service stands on is there again' },
-      { level: 40, why: 'it is too old', msg: 'what the service stands on is away' },
+      {
+        level: 30,
+        why: 'the database schema is out of date; run the migrations',
+        msg: 'a dependency of the service is unavailable',
+      },
+      { level: 30, msg: 'all dependencies of the service are available again' },
+      { level: 40, why: 'it is too old', msg: 'a dependency of the service is unavailable' },
     ]);
   });
 
@@ -268,7 +272,7 @@ describe('errors', () => {
     expect(answer.status).toBe(500);
     expect(JSON.parse(text)).toEqual({
       code: 'internal',
-      message: 'Something went wrong on our side.',
+      message: 'Something went wrong on the server.',
       status: 500,
       requestId: answer.headers.get('x-request-id'),
       details: { reason: 'internal', retryable: false },

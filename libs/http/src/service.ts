@@ -132,7 +132,7 @@ const trustOf = (trusted: ServiceOptions['trustProxy']) =>
  * tenth of the startup time.
  */
 const noSchemas = () => () => {
-  throw new Error('a route has a schema of Fastify, and nothing compiles it');
+  throw new Error('the route has a Fastify schema, but no schema compiler is set');
 };
 
 /**
@@ -271,14 +271,14 @@ export function createService(options: ServiceOptions): Service {
   passOverExpectations(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
-    const error = missing('no_such_path', `Nothing answers ${request.method} here.`);
+    const error = missing('no_such_path', `No ${request.method} route exists at this path.`);
     return sendError(reply, error, request.id, options.errorPage?.(request, error));
   });
 
   const readiness = addHealth(app, checks, { logger, isDraining, saturation: () => places.saturation() });
   metrics.figures(
     'muster_dependency_up',
-    'What the service stands on: 1 is there, 0 is away',
+    'Dependencies of the service: 1 is available, 0 is unavailable',
     ['dependency'],
     async () =>
       Object.entries((await readiness()).checks).map(([dependency, state]) => ({

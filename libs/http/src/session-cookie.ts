@@ -26,9 +26,7 @@ const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 /** Throws a ConfigError if BASE_URL is not set, or is neither https nor a loopback address. */
 export function requireSafeAddress(baseUrl: string | undefined): void {
   if (baseUrl === undefined)
-    throw new ConfigError(
-      'the configuration does not fit:\n  BASE_URL is not set, and people are to sign in there',
-    );
+    throw new ConfigError('The configuration is invalid:\n  BASE_URL is not set, but sign-in needs it');
   sessionCookieOf(baseUrl);
 }
 
@@ -40,9 +38,7 @@ export function sessionCookieOf(baseUrl: string, name = 'muster'): SessionCookie
   const { origin, protocol, hostname } = new URL(baseUrl);
   if (protocol === 'https:') return { name: `__Host-${name}`, isSecure: true, origin };
   if (loopback.test(hostname)) return { name, isSecure: false, origin };
-  throw new ConfigError(
-    `the configuration does not fit:\n  BASE_URL is ${origin}, and people sign in over https alone`,
-  );
+  throw new ConfigError(`The configuration is invalid:\n  BASE_URL is ${origin}, but sign-in needs https`);
 }
 
 export const cookieOf = ({ headers }: FastifyRequest, name: string): string | undefined =>

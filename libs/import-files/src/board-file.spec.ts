@@ -61,7 +61,7 @@ it('reads a board with the specs beside it, and names the fields that no board h
 it('says what is wrong with a file that is no board', async () => {
   await expect(readBoardFile(await write('text.json', 'no json'))).rejects.toThrow(NoBoard);
   await expect(readBoardFile(await write('empty.json', '{"epics": [], "stories": []}'))).rejects.toThrow(
-    /is no board:[^]*stories/,
+    /is not a valid board file:[^]*stories/,
   );
 });
 

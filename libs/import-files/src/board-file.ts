@@ -90,7 +90,8 @@ async function readText(file: string): Promise<string> {
 export async function readBoardFile(file: string): Promise<BoardFile> {
   const whole = parseJson(file, await readText(file));
   const parsed = Board.safeParse(whole);
-  if (!parsed.success) throw new NoBoard(`${file} is no board:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new NoBoard(`${file} is not a valid board file:\n${z.prettifyError(parsed.error)}`);
   const { name, epics, stories } = parsed.data;
   const specs = new Map<string, string>();
   for (const { localId, specFile } of stories) {
@@ -107,6 +108,6 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new NoBoard(`${file} is no JSON`, { cause: error });
+    throw new NoBoard(`${file} is not valid JSON`, { cause: error });
   }
 }

@@ -125,7 +125,7 @@ async function* recordsOf(
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       const after = linesBefore === 0 ? '' : ` (counted from line ${linesBefore})`;
-      throw new NoImport(`the file is no CSV: ${error.message}${after}`);
+      throw new NoImport(`the file is not valid CSV: ${error.message}${after}`);
     }
     // csv-parse counts a CRLF within a cell as two lines.
     let countedTwice = 0;
@@ -166,6 +166,6 @@ export function needColumns({ head }: Table, what: string, ...wanted: readonly (
   const names = new Set(head.map(columnName));
   for (const choices of wanted) {
     if (choices.some((name) => names.has(name))) continue;
-    throw new NoImport(`the file is no export of ${what}: no column is called "${choices[0] ?? ''}"`);
+    throw new NoImport(`the file is not an export of ${what}: it has no column named "${choices[0] ?? ''}"`);
   }
 }

@@ -12,18 +12,22 @@ describe('what is too much for the contract', () => {
     const { items, leftOut } = await one({ title: `${'🙂'.repeat(300)}!`, body: 'b' });
     expect(items[0]?.title).toBe(`${'🙂'.repeat(299)}…`);
     expect(items[0]?.description).toBe(`${'🙂'.repeat(300)}!\n\nb`);
-    expect(leftOut).toEqual({ 'title longer than 300 characters (whole in the description)': ['issue 1'] });
+    expect(leftOut).toEqual({
+      'title longer than 300 characters (full text in the description)': ['issue 1'],
+    });
   });
 
   it('is a description whose whole stands in the spec, which itself ends somewhere', async () => {
     const body = 'ä'.repeat(65_536);
     const { items, leftOut } = await one({ body });
     expect(items[0]?.spec).toBe(body);
-    expect(items[0]?.description).toMatch(/^ä{999}…\n\n\(The whole is in the spec\.\)$/);
-    expect(Object.keys(leftOut)).toEqual(['description longer than 20000 characters (whole in the spec)']);
+    expect(items[0]?.description).toMatch(/^ä{999}…\n\n\(The full text is in the spec\.\)$/);
+    expect(Object.keys(leftOut)).toEqual([
+      'description longer than 20000 characters (full text in the spec)',
+    ]);
     const longer = await one({ body: 'ä'.repeat(140_000) });
     expect(longer.items[0]?.spec).toBe('ä'.repeat(131_072));
-    expect(longer.leftOut).toMatchObject({ 'spec beyond 256 KiB': ['issue 1'] });
+    expect(longer.leftOut).toMatchObject({ 'spec larger than 256 KiB': ['issue 1'] });
   });
 
   it('is a comment that goes on in the next', async () => {
@@ -52,8 +56,12 @@ describe('what is too much for the contract', () => {
     });
     expect([items[0]?.labels?.length, items[0]?.blockedBy?.length]).toEqual([20, 100]);
     expect(Object.keys(leftOut)).toEqual([
-      ...['time of creation that is no time', 'label longer than 50 characters', 'labels beyond 20'],
-      ...['blockers beyond 100', 'address that is none'],
+      ...[
+        'creation time that is not a valid time',
+        'label longer than 50 characters',
+        'labels after the first 20',
+      ],
+      ...['blockers after the first 100', 'invalid web address'],
     ]);
   });
 });

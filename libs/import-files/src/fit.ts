@@ -90,7 +90,7 @@ class Fit {
   time(what: string, text: string | undefined): string | undefined {
     if (text === undefined || text.trim() === '') return undefined;
     const time = instantOf(text, this.#fitting.dates);
-    if (time === undefined) this.notes.push(`${what} that is no time`);
+    if (time === undefined) this.notes.push(`${what} that is not a valid time`);
     return time;
   }
 
@@ -104,8 +104,8 @@ class Fit {
   assignee(): string | undefined {
     const people = (this.#draft.assignees ?? []).filter((person) => !isNothing(person));
     const emails = people.flatMap((person) => this.emailOf(person) ?? []);
-    if (people.length > 0 && emails.length === 0) this.notes.push('assignee without an address');
-    if (people.length > 1) this.notes.push('further assignees');
+    if (people.length > 0 && emails.length === 0) this.notes.push('assignee without an e-mail address');
+    if (people.length > 1) this.notes.push('additional assignees');
     return emails[0];
   }
 
@@ -113,7 +113,7 @@ class Fit {
     const wanted = [...new Set((this.#draft.labels ?? []).map(oneLine))].filter(saysAnything);
     const labels = wanted.filter((label) => countOf(label) <= limits.label);
     if (labels.length < wanted.length) this.notes.push(`label longer than ${limits.label} characters`);
-    if (labels.length > limits.labels) this.notes.push(`labels beyond ${limits.labels}`);
+    if (labels.length > limits.labels) this.notes.push(`labels after the first ${limits.labels}`);
     return labels.slice(0, limits.labels);
   }
 
@@ -122,7 +122,7 @@ class Fit {
     if (estimate === undefined || estimate === '') return undefined;
     const number = typeof estimate === 'number' ? estimate : numberOf(estimate);
     if (Number.isFinite(number) && number >= 0 && number <= 10_000) return number;
-    this.notes.push('estimate that is no number from 0 to 10,000');
+    this.notes.push('estimate that is not a number from 0 to 10,000');
     return undefined;
   }
 
@@ -138,7 +138,7 @@ class Fit {
     const others = [...new Set(this.#draft.blockedBy ?? [])].filter(
       (other) => other !== externalId && other !== '' && countOf(other) <= limits.id,
     );
-    if (others.length > limits.blockedBy) this.notes.push(`blockers beyond ${limits.blockedBy}`);
+    if (others.length > limits.blockedBy) this.notes.push(`blockers after the first ${limits.blockedBy}`);
     return others.slice(0, limits.blockedBy);
   }
 
@@ -147,20 +147,20 @@ class Fit {
     const own = clean(this.#draft.description ?? '');
     const isLongTitle = countOf(title) > limits.title;
     if (isLongTitle)
-      this.notes.push(`title longer than ${limits.title} characters (whole in the description)`);
+      this.notes.push(`title longer than ${limits.title} characters (full text in the description)`);
     const description = isLongTitle ? [title, own].filter((text) => text !== '').join('\n\n') : own;
     const spec = clean(this.#draft.spec ?? '');
     if (countOf(description) <= limits.description) return { description, spec: this.#spec(spec) };
-    this.notes.push(`description longer than ${limits.description} characters (whole in the spec)`);
+    this.notes.push(`description longer than ${limits.description} characters (full text in the spec)`);
     return {
-      description: `${cut(description, 1000)}\n\n(The whole is in the spec.)`,
+      description: `${cut(description, 1000)}\n\n(The full text is in the spec.)`,
       spec: this.#spec([description, spec].filter((text) => text !== '').join('\n\n')),
     };
   }
 
   #spec(text: string): string {
     if (bytesOf(text) <= limits.specBytes) return text;
-    this.notes.push('spec beyond 256 KiB');
+    this.notes.push('spec larger than 256 KiB');
     const bytes = new TextEncoder().encode(text).subarray(0, limits.specBytes);
     // Drop a UTF-8 sequence that was cut at the limit.
     return new TextDecoder().decode(bytes, { stream: true });
@@ -171,10 +171,10 @@ class Fit {
     return (this.#draft.comments ?? []).flatMap((comment) => {
       const body = clean(comment.body);
       if (!saysAnything(body)) {
-        this.notes.push('comment without words');
+        this.notes.push('comment without text');
         return [];
       }
-      const at = this.time('time of a comment', comment.at) ?? createdAt;
+      const at = this.time("comment's creation time", comment.at) ?? createdAt;
       if (at === undefined) {
         this.notes.push('comment without a time');
         return [];
@@ -216,7 +216,7 @@ const seen = (title: string, id: string): string =>
 /** Builds the item, with fields in the order of the contract and without empty fields. */
 function itemOf(draft: ImportDraft, externalId: string, title: string, fit: Fit, place: object): FileItem {
   const { description, spec } = fit.texts(title);
-  const createdAt = fit.time('time of creation', draft.createdAt);
+  const createdAt = fit.time('creation time', draft.createdAt);
   const updatedAt = fit.time('time of the last change', draft.updatedAt);
   const [priority, estimate, assigneeEmail] = [fit.priority(), fit.estimate(), fit.assignee()];
   const [labels, blockedBy] = [fit.labels(), fit.waits(externalId)];
@@ -224,7 +224,7 @@ function itemOf(draft: ImportDraft, externalId: string, title: string, fit: Fit,
   const epicDue = fit.time('due date of an epic', draft.epic?.targetDate)?.slice(0, 10);
   const url = isNothing(draft.url) ? undefined : draft.url;
   const isUrl = url !== undefined && ImportItem.shape.url.safeParse(url).success;
-  if (url !== undefined && !isUrl) fit.notes.push('address that is none');
+  if (url !== undefined && !isUrl) fit.notes.push('invalid web address');
   return {
     externalId,
     ...(isUrl && { url }),
@@ -256,11 +256,11 @@ export function fit(draft: ImportDraft, externalId: string, fitting: Fitting): I
   const refused = (why: string): ImportEntry => ({ kind: 'refused', place, why, for: 'item' });
   const title = seen(oneLine(draft.title), externalId);
   if (title === '') return refused('title: must not be empty');
-  if (countOf(externalId) > limits.id) return refused(`its id has more than ${limits.id} characters`);
+  if (countOf(externalId) > limits.id) return refused(`its id is longer than ${limits.id} characters`);
   const { status: name, statusIs: is, statusHint: hint } = draft;
   const found = name === undefined ? undefined : fitting.placeOf({ name, is, hint });
   if (name !== undefined && found === undefined) {
-    const why = `status "${cut(oneLine(name), 80)}" has no place on the board`;
+    const why = `no column on the board for the status "${cut(oneLine(name), 80)}"`;
     return { kind: 'refused', place, why, for: 'status' };
   }
   const fitted = new Fit(draft, fitting);

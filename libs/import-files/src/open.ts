@@ -77,7 +77,7 @@ export async function openFile(
       const { draft } = one;
       const externalId = idOf(await known(draft));
       if (seen.has(externalId)) {
-        yield { kind: 'refused', place: draft.place, why: 'an item above has the same id', for: 'item' };
+        yield { kind: 'refused', place: draft.place, why: 'an earlier item has the same id', for: 'item' };
         continue;
       }
       seen.add(externalId);

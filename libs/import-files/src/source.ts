@@ -33,7 +33,7 @@ export async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     yield decoder?.decode() ?? '';
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new NoImport('the file is not UTF-8, and letters such as ü would be lost: save it as UTF-8');
+    throw new NoImport('the file is not UTF-8, so letters such as ü would be lost; save it as UTF-8');
   }
 }
 
@@ -55,6 +55,6 @@ export async function jsonOf(source: Source): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new NoImport('the file is no JSON');
+    throw new NoImport('the file is not valid JSON');
   }
 }

@@ -49,7 +49,7 @@ function millisOf(text: string, order: DateOrder | undefined): number {
     const isDayFirst = one > 12 || (two <= 12 && order === 'dmy');
     if (one <= 12 && two <= 12 && one !== two && order === undefined) {
       throw new NoImport(
-        `times such as ${text} can be read in two ways: say which comes first, the month (mdy) or the day (dmy)`,
+        `times such as ${text} are ambiguous; state whether the month (mdy) or the day (dmy) comes first`,
         'dates',
       );
     }

@@ -12,25 +12,25 @@ const ForgeHead = z.strictObject({
 
 export const jobs = {
   event: perOrganization({
-    summary: 'Bring up to date what follows from the activity of an organization',
+    summary: 'Process new activity of an organization: notifications, points and other derived data',
     queue: 'sync',
     payload: z.strictObject({ activitySeq: z.int().positive(), kind: z.string() }),
     timeoutSeconds: 30,
   }),
   'gamification.sync': perOrganization({
-    summary: 'Count the activity of an organization into points, because somebody asked for it',
+    summary: 'Count the activity of an organization into points on request',
     queue: 'sync',
     payload: Empty,
     timeoutSeconds: 30,
   }),
   'invitation.mail': perRow({
-    summary: 'Send an invitation, with a fresh link',
+    summary: 'Send an invitation by e-mail, with a new link',
     queue: 'deliver',
     payload: z.strictObject({ invitationId: z.uuid() }),
     timeoutSeconds: 30,
   }),
   'notification.deliver': perBatch({
-    summary: 'Find out by which ways a notification leaves the house, and ask for each',
+    summary: 'Choose the channels of a notification, and enqueue a delivery for each',
     queue: 'deliver',
     payload: z.strictObject({ notificationId: z.uuid() }),
     timeoutSeconds: 15,
@@ -49,108 +49,106 @@ export const jobs = {
     timeoutSeconds: 30,
   }),
   'token.mail': perRow({
-    summary: 'Tell a member by e-mail that a token of theirs ends soon',
+    summary: 'Notify a member by e-mail that a token of theirs expires soon',
     queue: 'deliver',
     payload: z.strictObject({ tokenId: z.uuid() }),
     timeoutSeconds: 30,
   }),
   'passkey.mail': perRow({
-    summary: 'Tell a person by e-mail that a passkey of theirs was removed',
+    summary: 'Notify a person by e-mail that a passkey of theirs was added or removed',
     queue: 'deliver',
     payload: z.strictObject({ memberId: z.uuid(), name: z.string() }),
     timeoutSeconds: 30,
   }),
   'identityProvider.check': perRow({
-    summary: 'Ask an identity provider what it offers, and look for the DNS records of its domains',
+    summary: 'Read the metadata of an identity provider, and check the DNS records of its domains',
     queue: 'deliver',
     payload: z.strictObject({ providerId: z.uuid() }),
     timeoutSeconds: 30,
   }),
   'domain.mail': perRow({
-    summary: 'Tell an admin by e-mail that the DNS record of a domain is gone',
+    summary: 'Notify an admin by e-mail that the DNS record of a domain is missing',
     queue: 'deliver',
     payload: z.strictObject({ memberId: z.uuid(), providerId: z.uuid(), domain: z.string() }),
     timeoutSeconds: 30,
   }),
   'identityProviders.check': scheduled({
-    summary:
-      'Ask for a look at each identity provider that speaks for a domain, and at the DNS records of its domains',
+    summary: 'Enqueue a check of each identity provider that has a domain',
     queue: 'upkeep',
     timeoutSeconds: 300,
   }),
   'tokens.warn': scheduled({
-    summary: 'Find tokens that end within a week, and ask for the e-mail that says so, once for each',
+    summary: 'Find tokens that expire within a week, and enqueue one e-mail for each',
     queue: 'upkeep',
     timeoutSeconds: 300,
   }),
   'forge.translate': perRow({
-    summary: 'Read what a forge delivered, and record what it says',
+    summary: 'Process a webhook delivery from a forge, and record its facts',
     queue: 'sync',
     payload: z.strictObject({ deliveryId: z.uuid() }),
     timeoutSeconds: 30,
   }),
   'forge.replay': perRow({
-    summary: 'Record what a forge told of an execution before it was known',
+    summary: 'Record facts from a forge that arrived before their execution was known',
     queue: 'sync',
     payload: z.strictObject({ executionId: z.uuid() }),
     timeoutSeconds: 30,
   }),
   'forge.status': perRow({
-    summary: 'Send a forge what is so of the work at the head of a pull request',
+    summary: 'Send the commit status of the work at the head of a pull request to its forge',
     queue: 'deliver',
     payload: ForgeHead,
     timeoutSeconds: 30,
   }),
   'forge.statuses': perOrganization({
-    summary: 'Ask for statuses of the heads of which something else was sent to a forge than is so',
+    summary: 'Enqueue commit statuses for heads whose last sent status is outdated',
     queue: 'sync',
     payload: Empty,
     timeoutSeconds: 30,
   }),
   'forge.ask': perRow({
-    summary:
-      'Ask a forge about a pull request of which nothing was heard for a while, or for the id of a repository',
+    summary: 'Poll a forge for a pull request without recent news, or for the id of a repository',
     queue: 'deliver',
     payload: z.union([z.strictObject({ executionId: z.uuid() }), z.strictObject({ repositoryId: z.uuid() })]),
     timeoutSeconds: 30,
   }),
   'forge.app': perRow({
-    summary: 'Fetch what GitHub made of the manifest of an app',
+    summary: 'Fetch the GitHub App that GitHub created from the manifest',
     queue: 'deliver',
     // The code from GitHub is encrypted in the payload.
     payload: z.strictObject({ connectionId: z.uuid(), code: z.string().min(1).max(1_000) }),
     timeoutSeconds: 30,
   }),
   'forge.reconcile': scheduled({
-    summary: 'Find open pull requests of which nothing was heard for a while, and ask for a look at each',
+    summary: 'Find open pull requests without recent news, and enqueue a poll of each',
     queue: 'upkeep',
     timeoutSeconds: 300,
   }),
   'retention.purge': scheduled({
-    summary: 'Remove rows that are past their day, of each table as the retention says',
+    summary: 'Delete rows that are past their retention time',
     queue: 'upkeep',
     timeoutSeconds: 900,
   }),
   'deletions.remove': scheduled({
-    summary: 'Remove what is left of projects and organizations that were deleted',
+    summary: 'Delete the remaining data of deleted projects and organizations',
     queue: 'upkeep',
     timeoutSeconds: 900,
   }),
   'leases.sweep': scheduled({
-    summary:
-      'Note leases whose time has passed, notify their holders, and delete locks whose own time has passed',
+    summary: 'Record expired leases, notify their holders, and delete expired locks',
     queue: 'leases',
     timeoutSeconds: 60,
   }),
   'seats.recalculate': perOrganization({
     summary:
-      'Count the seats of an organization after a change of members, roles, invitations or the subscription',
+      'Recount the seats of an organization after a change of members, roles, invitations or the subscription',
     queue: 'billing',
     payload: Empty,
     timeoutSeconds: 30,
   }),
   'seats.reconcile': scheduled({
-    summary: 'Count the seats of every organization, and report drift and seats held beyond those bought',
+    summary:
+      'Recount the seats of every organization, and report differences and seats used beyond those paid for',
     queue: 'billing',
     timeoutSeconds: 900,
   }),

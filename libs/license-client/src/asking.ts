@@ -68,7 +68,7 @@ export function send(
         let bytes = 0;
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes > mostBytes) response.destroy(new Error('the answer is too long'));
+          if (bytes > mostBytes) response.destroy(new Error('the response is too large'));
           else chunks.push(chunk);
         });
         response.on('error', reject);

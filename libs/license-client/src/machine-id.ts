@@ -35,7 +35,7 @@ export const idOfMachineIdFile = (text: string): string | undefined =>
 
 /** Throws if the id is missing. A machine that temporarily had another id would lose its license. */
 function required(id: string | undefined): string {
-  if (id === undefined) throw new Error('the operating system does not tell the id of this machine');
+  if (id === undefined) throw new Error('the operating system does not report a machine id');
   return id;
 }
 

@@ -38,13 +38,15 @@ const isHere = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\
 function baseOf(url: string, isPinned: boolean): URL {
   const base = new URL(url);
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
-    throw new TypeError('url must be of http or https');
+    throw new TypeError('url must be an http or https URL');
   if (base.protocol === 'http:' && !isHere(base) && !isPinned) {
-    throw new TypeError('url must be of https, unless publicKeys are given: anybody on the way could answer');
+    throw new TypeError(
+      'url must be an https URL unless publicKeys are given, because plain http responses can be forged',
+    );
   }
   // The client needs the host alone: a proxy below a path would change the path and query that the signature
   // covers.
-  if (base.pathname !== '/' || base.search !== '') throw new TypeError('url must name a host and no path');
+  if (base.pathname !== '/' || base.search !== '') throw new TypeError('url must have a host and no path');
   return base;
 }
 
@@ -77,14 +79,16 @@ export function settingsOf(options: LicenseClientOptions): Settings {
   const { url, product, serviceProduct, folder, publicKeys, machineId } = options;
   const { patienceSeconds = usualPatienceSeconds } = options;
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(product)) {
-    throw new TypeError('product must be a name of letters, digits and . _ -');
+    throw new TypeError('product must consist of letters, digits and the characters . _ -');
   }
   if (serviceProduct !== undefined && !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(serviceProduct)) {
-    throw new TypeError('serviceProduct must be a product of the service: small letters, digits and . _ -');
+    throw new TypeError(
+      'serviceProduct must be the name of a product at the service: lower-case letters, digits and . _ -',
+    );
   }
   const pinned = publicKeys && publicKeysIn(publicKeys);
   if (pinned !== undefined && (pinned.length === 0 || pinned.length !== publicKeys?.length)) {
-    throw new TypeError('publicKeys must be Ed25519 keys as /.well-known/license-keys.json has them');
+    throw new TypeError('publicKeys must be Ed25519 keys in the format of /.well-known/license-keys.json');
   }
   if (!(patienceSeconds >= 0)) throw new TypeError('patienceSeconds must be a number of seconds');
   return {

@@ -40,7 +40,7 @@ describe('migrate', () => {
     const line = await startAlteringLine(url, /\b18(?=\d{4}\b)/, '17');
     try {
       await expect(migrate(line.url)).rejects.toThrow(
-        /^the database cannot be migrated: this needs PostgreSQL 18 or newer, and the server is PostgreSQL 17\.\d+$/,
+        /^the database cannot be migrated: PostgreSQL 18 or newer is required, and the server is PostgreSQL 17\.\d+$/,
       );
     } finally {
       line.stop();
@@ -51,7 +51,7 @@ describe('migrate', () => {
   it('refuses a database of another encoding', async () => {
     const name = await emptyDatabase('encoding SQL_ASCII locale "C" template template0');
     await expect(migrate(name)).rejects.toThrow(
-      'the database cannot be migrated: this needs a database whose encoding is UTF8, and the encoding of this one is SQL_ASCII',
+      'the database cannot be migrated: the database must have the encoding UTF8, and its encoding is SQL_ASCII',
     );
   });
 
@@ -145,9 +145,9 @@ describe('migrate', () => {
        insert into stories values ('Kept')`,
     );
     await expect(migrate(url)).rejects.toThrow(
-      'the database cannot be migrated: it has the schema of another Muster, the migration 0002_people where this ' +
-        'release has 0002_organizations, and no upgrade leads from there. Nothing was changed. Start with an empty ' +
-        'database (with `npm start`: move the folder .data away); a dump (pg_dump) keeps what is in this one.',
+      'the database cannot be migrated: it has the schema of another Muster version (migration 0002_people where this ' +
+        'release has 0002_organizations), and it cannot be upgraded from there. Nothing was changed. Start with an empty ' +
+        'database (with `npm start`: move the folder .data away); pg_dump can save the data of this one.',
     );
     expect(
       await rowsOf(
@@ -274,7 +274,7 @@ create unique index concurrently pages_title on pages (title);`,
   it('refuses a database that has a migration in between which this release never had', async () => {
     await write('0006_after', 'select 1');
     await expect(migrate(url, { folder, schema })).rejects.toThrow(
-      /the migration 0005_next where this release has 0006_after, /,
+      /\(migration 0005_next where this release has 0006_after\), /,
     );
   });
 
@@ -282,7 +282,7 @@ create unique index concurrently pages_title on pages (title);`,
     await write('0005_next', 'create table next (id int)');
     await write('0003_a_late_one', 'select 1');
     await expect(migrate(url, { folder, schema })).rejects.toThrow(
-      /the migration 0003_index where this release has 0003_a_late_one, /,
+      /\(migration 0003_index where this release has 0003_a_late_one\), /,
     );
   });
 });

@@ -225,9 +225,9 @@ function missingOf(known: readonly string[], present: readonly string[]): string
   });
   if (other === undefined) return known.slice(present.length);
   throw new Error(
-    `it has the schema of another Muster, the migration ${other}, and no upgrade leads from there. ` +
+    `it has the schema of another Muster version (migration ${other}), and it cannot be upgraded from there. ` +
       'Nothing was changed. Start with an empty database (with `npm start`: move the folder .data away); ' +
-      'a dump (pg_dump) keeps what is in this one.',
+      'pg_dump can save the data of this one.',
   );
 }
 

@@ -16,9 +16,8 @@ export async function faultOfServer(connection: Pick<pg.Client, 'query'>): Promi
   const [{ version, encoding } = { version: 0, encoding: '' }] = rows;
   const major = Math.floor(version / 10_000);
   if (major < leastPostgres)
-    return `this needs PostgreSQL ${leastPostgres} or newer, and the server is PostgreSQL ${major}.${version % 10_000}`;
-  if (encoding !== 'UTF8')
-    return `this needs a database whose encoding is UTF8, and the encoding of this one is ${encoding}`;
+    return `PostgreSQL ${leastPostgres} or newer is required, and the server is PostgreSQL ${major}.${version % 10_000}`;
+  if (encoding !== 'UTF8') return `the database must have the encoding UTF8, and its encoding is ${encoding}`;
   return undefined;
 }
 
@@ -42,6 +41,7 @@ export async function faultOfServerAt(url: string): Promise<string | undefined> 
 export const postgresCheck = (pool: pg.Pool, url: string) => ({
   name: 'postgres',
   needed: true,
-  run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+  run: async () =>
+    (await isSchemaCurrent(pool)) ? undefined : 'the database schema is out of date; run the migrations',
   faultForGood: () => faultOfServerAt(url),
 });

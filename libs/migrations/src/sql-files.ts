@@ -15,7 +15,7 @@ export function folderBeside(name: 'migrations' | 'functions'): string {
       // Try the other folder.
     }
   }
-  throw new Error(`the folder of ${name} is missing beside this program`);
+  throw new Error(`the folder of ${name} is missing next to this program`);
 }
 
 /** Returns the names of SQL files without their extension, sorted. */

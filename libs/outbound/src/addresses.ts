@@ -85,18 +85,18 @@ export function refusedAddress(
   { protocol, port }: AllowedDestination,
   networks: readonly NamedNetwork[],
 ): string | null {
-  if (!ipaddr.isValid(text)) return 'no address';
+  if (!ipaddr.isValid(text)) return 'an invalid IP address';
   const address = unwrapped(ipaddr.parse(text));
-  if (never.some((range) => isIn(address, range))) return 'an address that is never sent to';
+  if (never.some((range) => isIn(address, range))) return 'an address that Muster never sends to';
   const isNamed = networks.some(
     ({ range, ports }) => isIn(address, range) && (ports === 'any' || ports.includes(port)),
   );
   if (isNamed) return null;
   const isPublic =
     address.range() === 'unicast' && (address.kind() === 'ipv4' || isIn(address, globalUnicast));
-  if (!isPublic) return 'an address of no public network';
-  if (protocol !== 'https:') return 'http outside the networks that the operator named';
-  return publicPorts.includes(port) ? null : `port ${port}, where 443 and 8443 are open`;
+  if (!isPublic) return 'an address outside the public internet';
+  if (protocol !== 'https:') return 'plain http outside the networks that the operator allowed';
+  return publicPorts.includes(port) ? null : `port ${port}, although only 443 and 8443 are allowed`;
 }
 
 /**
@@ -112,11 +112,11 @@ export function parseNetworks(text: string): NamedNetwork[] {
       const [, network = '', bits = '', port] =
         /^\[?([0-9a-fA-F.:]+?)\]?\/(\d{1,3})(?::(\d{1,5}|\*))?$/.exec(part) ?? [];
       if (!ipaddr.isValidCIDR(`${network}/${bits}`))
-        throw new Error(`${part} is no network such as 10.0.0.0/8`);
+        throw new Error(`${part} is not a network such as 10.0.0.0/8`);
       const range = ipaddr.parseCIDR(`${network}/${bits}`);
       if (port === undefined) return { range, ports: privatePorts };
       if (port === '*') return { range, ports: 'any' };
-      if (Number(port) < 1 || Number(port) > 65_535) throw new Error(`${part} names no port`);
+      if (Number(port) < 1 || Number(port) > 65_535) throw new Error(`${part} has no valid port`);
       return { range, ports: [Number(port)] };
     });
 }
@@ -127,7 +127,7 @@ export function destinationOf(
 ): AllowedDestination & { readonly host: string; readonly isAddress: boolean } {
   const { protocol, port, hostname } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
-  if (protocol !== 'http:' && protocol !== 'https:') throw new Error('no URL of http');
+  if (protocol !== 'http:' && protocol !== 'https:') throw new Error('not an http(s) URL');
   return {
     protocol,
     port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
@@ -142,16 +142,16 @@ export function destinationOf(
  */
 export function refusedUrl(url: string, networks: readonly NamedNetwork[]): string | null {
   const { username, password, hash } = new URL(url);
-  if (username !== '' || password !== '') return 'must not have a name or a password';
+  if (username !== '' || password !== '') return 'must not have a user name or password';
   if (hash !== '') return 'must not have a fragment';
   const destination = destinationOf(url);
   if (destination.isAddress) {
     const refused = refusedAddress(destination.host, destination, networks);
-    return refused === null ? null : `leads to ${refused}`;
+    return refused === null ? null : `points to ${refused}`;
   }
   if (destination.protocol === 'https:' && publicPorts.includes(destination.port)) return null;
   const { port } = destination;
   return networks.some(({ ports }) => ports === 'any' || ports.includes(port))
     ? null
-    : 'must be https at port 443 or 8443, or lead to a network that the operator named';
+    : 'must be https on port 443 or 8443, or in a network that the operator named';
 }

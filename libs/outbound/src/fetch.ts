@@ -18,9 +18,10 @@ interface Asked {
 export const guardedFetch =
   (sender: Sender) =>
   async (url: string | URL, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Response> => {
-    if (method !== 'GET' && method !== 'POST') throw new TypeError(`${method} is not sent`);
+    if (method !== 'GET' && method !== 'POST') throw new TypeError(`the method ${method} is not supported`);
     const isForm = body instanceof URLSearchParams;
-    if (body != null && !isForm && typeof body !== 'string') throw new TypeError('only text is sent');
+    if (body != null && !isForm && typeof body !== 'string')
+      throw new TypeError('only text bodies are supported');
     const sent = Object.fromEntries(new Headers(headers));
     if (isForm) sent['content-type'] ??= 'application/x-www-form-urlencoded;charset=UTF-8';
     const {
@@ -32,7 +33,7 @@ export const guardedFetch =
       ...(body != null && { body: String(body) }),
     });
     if (/^[[{]/.test(text.trimStart()) && exceededJsonLimit(text) !== undefined)
-      throw new SyntaxError('The answer is JSON that nests too deep or has too many values.');
+      throw new SyntaxError('The response is JSON that is nested too deeply or has too many values.');
     const kept = Object.entries(answered).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, [value].flat().join(', ')] as [string, string]],
     );

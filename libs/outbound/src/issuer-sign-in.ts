@@ -111,7 +111,7 @@ export function createIssuerSignIn(sender: Sender): IssuerSignIn {
         ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce },
       });
       const token = tokens.claims();
-      if (token === undefined) throw new Error('the issuer gave no ID token');
+      if (token === undefined) throw new Error('the issuer returned no ID token');
       // Many issuers state the address only at the userinfo endpoint.
       const isMoreNeeded = needed.some((name) => token[name] === undefined);
       const claims =

@@ -49,7 +49,7 @@ function requireAddress(issuer: string, metadata: ServerMetadata, name: AddressN
   const protocol = address !== undefined && URL.canParse(address) ? new URL(address).protocol : undefined;
   if (protocol === undefined) throw new IssuerProblem(`its metadata has no ${name}`);
   if (protocol !== 'https:' && protocol !== new URL(issuer).protocol)
-    throw new IssuerProblem(`${name} of its metadata is no address of https`);
+    throw new IssuerProblem(`${name} in its metadata is not an https URL`);
 }
 
 type AddressName = 'authorization_endpoint' | 'token_endpoint' | 'jwks_uri';
@@ -85,7 +85,7 @@ export async function openIssuer(
   });
   const metadata = found.serverMetadata();
   if (metadata.issuer !== issuer)
-    throw new IssuerProblem(`its metadata calls it ${metadata.issuer.slice(0, mostWords)}`);
+    throw new IssuerProblem(`its metadata names another issuer: ${metadata.issuer.slice(0, mostWords)}`);
   for (const name of addresses) requireAddress(issuer, metadata, name);
   return found;
 }

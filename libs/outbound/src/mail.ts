@@ -79,14 +79,14 @@ export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mail
   return {
     send: async (mail, id) => {
       const { message } = await transport.sendMail(messageOf(mail, id));
-      if (!Buffer.isBuffer(message)) throw new Error('the mail was not rendered into memory');
+      if (!Buffer.isBuffer(message)) throw new Error('the e-mail was not rendered into memory');
       await mkdir(folder, { recursive: true, mode: 0o700 });
       // The ids sort by time, and the same mail written twice becomes one file.
       const file = `${id}-${mail.to.replaceAll(/[^A-Za-z0-9.@-]/g, '_').slice(0, 100)}.eml`;
       await writeFile(path.join(folder, file), message, { mode: 0o600 });
       // Links in mails are secrets and addresses are personal data, so neither is logged. The name of the
       // file begins with the id.
-      logger.info({ id }, 'mail written to the folder');
+      logger.info({ id }, 'e-e-mail written to the folder');
     },
     close: () => undefined,
   };

@@ -77,7 +77,7 @@ export interface Sender {
 /** The request was not sent, because its address is forbidden. */
 export class ForbiddenAddress extends Error {
   constructor(refused: string) {
-    super(`not sent: it leads to ${refused}`);
+    super(`not sent: the address points to ${refused}`);
     this.name = 'ForbiddenAddress';
   }
 }
@@ -120,7 +120,7 @@ async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<
     bytes += chunk.length;
     if (bytes > read) break;
   }
-  if (isWhole && bytes > read) throw new Error('the answer is longer than what is read of one');
+  if (isWhole && bytes > read) throw new Error('the response is larger than the limit');
   const text = cleanText(Buffer.concat(chunks).subarray(0, kept));
   return { status: response.statusCode ?? 0, text, headers: response.headers };
 }
@@ -169,11 +169,11 @@ export function createSender(options: SenderOptions): Sender {
       });
       request.on('error', (error) => {
         if (isStaleConnection(request, error) && agent !== false) resolve(once(asked, signal, false));
-        else reject(signal.aborted ? new Error(`no answer within ${seconds} s`) : error);
+        else reject(signal.aborted ? new Error(`no response within ${seconds} s`) : error);
       });
       request.on('response', (response) => {
         readAnswer(response, isWhole).then(resolve, (error: unknown) => {
-          reject(signal.aborted ? new Error(`no whole answer within ${seconds} s`) : (error as Error));
+          reject(signal.aborted ? new Error(`no complete response within ${seconds} s`) : (error as Error));
         });
       });
       request.end(body);

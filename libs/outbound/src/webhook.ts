@@ -49,7 +49,7 @@ function headersOf(
   { id, body }: WebhookMessage,
   at: Date,
 ): Record<string, string> {
-  if (secrets.length === 0) throw new Error('not sent: its secret cannot be read');
+  if (secrets.length === 0) throw new Error("not sent: the webhook's secret cannot be decrypted");
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, at, body));
   return {
     'content-type': 'application/json',

@@ -136,7 +136,9 @@ function rememberPlaces(home: Pool, all: readonly Node[]) {
     if (!known.has(orgId)) await askHome([orgId], atHome);
     const found = known.get(orgId);
     if (found === undefined)
-      throw new DatabaseAway(new Error('home names a node that DATABASE_NODES does not have'));
+      throw new DatabaseAway(
+        new Error('the primary server names a node that is missing from DATABASE_NODES'),
+      );
     return found;
   };
 
@@ -167,7 +169,7 @@ function letAwayNodesRest(): Nodes['visit'] {
   return async <Result>(node: Node, run: () => Promise<Result>): Promise<Result> => {
     const rests = restsUntil.get(node);
     if (rests !== undefined) {
-      if (performance.now() < rests) throw new DatabaseAway(new Error(`${node.name} is away`));
+      if (performance.now() < rests) throw new DatabaseAway(new Error(`${node.name} is unavailable`));
       restsUntil.set(node, performance.now() + triesMillis);
     }
     try {

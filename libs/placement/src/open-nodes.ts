@@ -71,11 +71,12 @@ export function parseNodes(text: string): readonly NodeAddress[] {
       const [, name = '', url = ''] = /^([a-z][a-z0-9-]{0,30})=(postgres(?:ql)?:\/\/\S+)$/.exec(part) ?? [];
       if (name === '' || name === homeName || !URL.canParse(url))
         throw new Error(
-          `its part ${index + 1} is no name (a-z, 0-9, -; not ${homeName}) with = and postgres://…`,
+          `its part ${index + 1} must be a name (a-z, 0-9, -; not ${homeName}), then = and postgres://…`,
         );
       return { name, url };
     });
-  if (new Set(nodes.map(({ name }) => name)).size < nodes.length) throw new Error('it names a node twice');
+  if (new Set(nodes.map(({ name }) => name)).size < nodes.length)
+    throw new Error('it has the same node name twice');
   return nodes;
 }
 

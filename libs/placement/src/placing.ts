@@ -20,7 +20,7 @@ export async function chooseNode(pool: Pool): Promise<Node> {
     }),
   );
   const [least] = sizes.filter(({ bytes }) => bytes < Infinity).sort((a, b) => a.bytes - b.bytes);
-  if (least === undefined) throw new DatabaseAway(new Error('no server takes new organizations'));
+  if (least === undefined) throw new DatabaseAway(new Error('no database server accepts new organizations'));
   return least.node;
 }
 

@@ -42,20 +42,20 @@ describe('an address of Redis', () => {
   });
 
   it.each([
-    ['cache:6379', 'is no address of Redis'],
-    ['http://cache', 'is no address of Redis'],
-    ['redis://', 'is no address of Redis'],
-    ['redis://secret@a@b', 'is no address of Redis'],
-    ['redis://cache:70000', 'is no address of Redis'],
+    ['cache:6379', 'is not a Redis address'],
+    ['http://cache', 'is not a Redis address'],
+    ['redis://', 'is not a Redis address'],
+    ['redis://secret@a@b', 'is not a Redis address'],
+    ['redis://cache:70000', 'is not a valid Redis address'],
     ['redis://a:secret,b', 'a host that is not written'],
     ['redis://a,,b', 'a host that is not written'],
     ['redis://a,b:0', 'a host that is not written'],
-    ['redis://secret%@a,b', 'a % that begins no encoded character'],
+    ['redis://secret%@a,b', 'a % that does not start an encoded character'],
     ['redis://a,b/1', 'a cluster has only the first one'],
-    ['redis://a,b?secret=1', 'takes none'],
-    ['redis+sentinel://a,b', 'names no group'],
-    ['redis+sentinel://a/main/secret', 'more than a name and a database'],
-    ['redis+sentinel://a/main?secret=1', 'more than sentinelUsername and sentinelPassword'],
+    ['redis://a,b?secret=1', 'not supported for a cluster'],
+    ['redis+sentinel://a,b', 'must name the Sentinel group'],
+    ['redis+sentinel://a/main/secret', 'only a name and a database'],
+    ['redis+sentinel://a/main?secret=1', 'other than sentinelUsername and sentinelPassword'],
   ])('is refused where it is none, without repeating it: %s', (url, why) => {
     expect(() => parseRedisUrl(url)).toThrow(why);
     expect(() => parseRedisUrl(url)).not.toThrow('secret');

@@ -54,13 +54,14 @@ export function parseRedisUrl(text: string): RedisAddress {
   const parts = form.exec(text);
   if (parts === null) {
     throw new Error(
-      'is no address of Redis, such as redis://host:6379, redis://host:6379,host:6379 or redis+sentinel://host:26379,host:26379/name',
+      'is not a Redis address such as redis://host:6379, redis://host:6379,host:6379 or redis+sentinel://host:26379,host:26379/name',
     );
   }
   const [, scheme, kind, login, hostList = '', path = '', query = ''] = parts;
   const names = hostList.split(',');
   if (kind === undefined && names.length === 1) {
-    if (!URL.canParse(text)) throw new Error('is no address of Redis: host, port or password is malformed');
+    if (!URL.canParse(text))
+      throw new Error('is not a valid Redis address: the host, port or password is malformed');
     return { kind: 'server', url: text };
   }
   const several = {
@@ -70,14 +71,14 @@ export function parseRedisUrl(text: string): RedisAddress {
   };
   if (kind !== 'sentinel') {
     if (path !== '' && path !== '0')
-      throw new Error('names a database, and a cluster has only the first one');
-    if (query !== '') throw new Error('has a query, and the address of a cluster takes none');
+      throw new Error('names a database, but a cluster has only the first one');
+    if (query !== '') throw new Error('has a query, which is not supported for a cluster');
     return { kind: 'cluster', ...several };
   }
   const [name = '', db = '0', ...more] = path.split('/').map(decoded);
-  if (name === '') throw new Error('names no group: redis+sentinel://host:26379/name');
+  if (name === '') throw new Error('must name the Sentinel group: redis+sentinel://host:26379/name');
   if (!/^\d{1,5}$/.test(db) || more.length > 0)
-    throw new Error('has more than a name and a database after the hosts');
+    throw new Error('must have only a name and a database after the hosts');
   return { kind: 'sentinel', ...several, name, db: Number(db), ...sentinelLoginOf(query) };
 }
 
@@ -87,7 +88,7 @@ function hostOf(text: string, usualPort: number): Host {
   const host = inBrackets ?? plain;
   const number = port === undefined ? usualPort : Number(port);
   if (host === undefined || number < 1 || number > 65_535)
-    throw new Error('has a host that is not written host or host:port');
+    throw new Error('has a host that is not written as host or host:port');
   return { host, port: number };
 }
 
@@ -103,7 +104,7 @@ function sentinelLoginOf(query: string): Pick<SentinelAddress, 'sentinelUsername
   const login: { sentinelUsername?: string; sentinelPassword?: string } = {};
   for (const [name, value] of new URLSearchParams(query)) {
     if (name !== 'sentinelUsername' && name !== 'sentinelPassword')
-      throw new Error('has a query with more than sentinelUsername and sentinelPassword');
+      throw new Error('has query parameters other than sentinelUsername and sentinelPassword');
     login[name] = value;
   }
   return login;
@@ -113,6 +114,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error('has a % that begins no encoded character');
+    throw new Error('has a % that does not start an encoded character');
   }
 }

@@ -90,6 +90,6 @@ function serversOf<Common>({ username, password, tls }: ClusterAddress, common: 
 /** Returns the servers that accept writes. Rejects if the cluster is unreachable. */
 export function mastersOf(redis: RedisClient): readonly Redis[] {
   if (redis instanceof Redis) return [redis];
-  if (redis.status !== 'ready') throw new Error('the cluster is away');
+  if (redis.status !== 'ready') throw new Error('the cluster is unavailable');
   return redis.nodes('master');
 }

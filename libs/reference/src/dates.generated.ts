@@ -1,214 +1,214 @@
 export const dates = {
   reference: {
-    sha256: 'd896b24eb4bd218ad9c91b280285b3a67c5b992c07ce235a46addeea86590224',
+    sha256: 'a4f3ac70878874bda6e5de6c05f88432f3b54f998f2776d4a419d35d953146d9',
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: 'f1824efb49d6e5213aee1c8140ea9434b9aaeb61c0a53fd442406dc652905084',
+    sha256: '1b029d2a67dc63d0ada9722027003ca7b20d4d81e0ae777ce2e89916d21b8a5c',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
-    sha256: '45e2ca31955a946fe052f83cabe7d615164c2dc8de82e216433bd8f51228c0ef',
+    sha256: '06103bd74d9d572049b81066aed640a2791bd624d5f6164a837ab913f1635dcc',
     since: '2026-11-29',
   },
   'reference/agents': {
-    sha256: 'baa175e0e3421f5b2a4b2e82ddce488a5f656350709b6b5206299a3e3a18399c',
+    sha256: 'b984bfb73d899c42980fc6188ca6522835d40e4180caed84225adee83a9d77c0',
     since: '2026-11-29',
   },
   'reference/agents.catalog': {
-    sha256: '1df883d34da2001b61e47301b3a9ae18e0a4fc1c17569144c03343f5721fc971',
+    sha256: 'c6550dde2f962721050a6ac47c1414fe57f8236c8dd6664410c8e430493f9267',
     since: '2026-11-29',
   },
   'reference/locks': {
-    sha256: '5cc5f9910fbf0151a53fa49d2a90abc8c25e0df88dc19d82920ba2f1f63875d7',
+    sha256: '9bada7a043446c9f655b2372971b670a37fe7854b12d8808bc2e419bf2d38d90',
     since: '2026-11-29',
   },
   'reference/session': {
-    sha256: '0fb036ce80a84ff161ec33b86ff82b57d38a4895d234632e86a053250e937060',
+    sha256: '6263801d39e1bb63d550471de281f167c20ce4ae2a42ab16aab6d00473e4662e',
     since: '2026-11-29',
   },
   'reference/sessions': {
-    sha256: '70aa395cb77a35762ddd7db2d1cd8b7f1fdd5e9a1ae6412afbc7f5c5d1695a91',
-    since: '2026-11-26',
+    sha256: '30823adeecb3a9e0b402450747795edcbf8a486f9af276956df8e5444c7650fa',
+    since: '2026-11-29',
   },
   'reference/tokens': {
-    sha256: '8a6078380b04cb108b24da77db012dc240d9a6ad24319fc869be88a8ee6cbc45',
+    sha256: '4311102bd7aa21cad3f368231c57efbd8b5fce2b1ecda60bd9877842ba87b068',
     since: '2026-11-29',
   },
   'reference/connections': {
-    sha256: 'fc0ab85cc90d8b0f135a9682d74822d6d19abef70a0bfc49a298a4eadad4cf31',
+    sha256: '864e3001cd3768c5eb849fa0530367d8b16afffc68d1d1bf9ce49f77653d76bc',
     since: '2026-11-29',
   },
   'reference/passkeys': {
-    sha256: '82e038e87b59b3631a11cf4628509fd7f425440e700fb9b29f9b435ab1608a4c',
-    since: '2026-11-26',
+    sha256: 'f562f069d22ff58a4d74697062cf6b86a4eb7385b7670c402edff5704eca9b52',
+    since: '2026-11-29',
   },
   'reference/identityProviders': {
-    sha256: 'aeb327d833ce7591967face47448989a3ee9b32fbb68414971f8db0b910109a0',
-    since: '2026-11-26',
+    sha256: '7d101dd3bb8f0a459301407686871e6e1bbb321148b437d6c0f6f30bc2442248',
+    since: '2026-11-29',
   },
   'reference/orgs': {
-    sha256: '35204127726b7107d199756d825559e6660d4bdd6f5626427a03b6886e9f6a65',
+    sha256: '2404e9f26db722aa9eff659cae52fa0c11fa90d592d4645c0418e2bd325dc4c2',
     since: '2026-11-29',
   },
   'reference/members': {
-    sha256: '006179e3fcc80f246e9c90e24545500619ac9dbfc928bb2c9af2a985ed1df369',
+    sha256: 'b3306c07f930e9cfb00dfbb2984445bf09171dd87c0191220a8b39fe8a9ae760',
     since: '2026-11-29',
   },
   'reference/invitations': {
-    sha256: 'cb351ad1581109f3ab3343883bcfe90f9f2970b4bd234627ab654838fda9ae83',
-    since: '2026-11-26',
+    sha256: 'b563e5396721196aa4bd08b149062d9b74419262320e272968948ae299814021',
+    since: '2026-11-29',
   },
   'reference/policy': {
-    sha256: '12bd62e79f1a3713b90d0393b4b94fa0e3692f3ecc96a5bf637ab7fd05bb4d9a',
+    sha256: '303ccf51dc6d6c536ff82f063f3b86804e56bb30d2e414bfa9635a99d0ccdf09',
     since: '2026-11-29',
   },
   'reference/teams': {
-    sha256: '09f4d3296757f151663c3eb9d4ae3af9c0a2d04d6097027bfd3aacf181a1a4b8',
-    since: '2026-11-26',
+    sha256: '481dc75b18a6b3fcdcf17eed2803a45fb3adb3bc365eede3a1685dac3c026f90',
+    since: '2026-11-29',
   },
   'reference/teams.members': {
-    sha256: 'c5ad32088ece2a74dc3613d7bbcc1e50be5b32d91f4936939449c8bdb6b43617',
+    sha256: '62513daf288b21c723118d6e2d9566017e1d786fe2e02f3f5710f3a1695f14dc',
     since: '2026-11-29',
   },
   'reference/teams.projects': {
-    sha256: '246f79bf9efdd17985a7d74bc2a6544b75485e96dbbf058bb66bea0770a2728a',
-    since: '2026-11-26',
+    sha256: '3810c7c0083c090f3c1649ac065264d45ff5e325808fabdff5321236cf51900c',
+    since: '2026-11-29',
   },
   'reference/devices': {
-    sha256: '241420b0dab0147d34faa9fae37002677b3ee0c155818c955609ed375b946451',
-    since: '2026-11-26',
+    sha256: '7c277910d6ec5b384e1087f48077095115cf59329a9187d6725a8e3ca86301b3',
+    since: '2026-11-29',
   },
   'reference/projects': {
-    sha256: 'd61d03415f1f61658b6ba5d100b7015132f0ab3010bb7020f943d9946e278047',
+    sha256: '8240c86b62717c2d332d6dac06787299d552445e457ab950dd329998848c39f9',
     since: '2026-11-29',
   },
   'reference/projects.members': {
-    sha256: 'acf576ce34c466c71f62fb9a58f64132a6a441668b6c8dffee5a5fb62772ef24',
+    sha256: '37b9ebab8d5f0590204ab6fdea163421f79006dc122909815d1bef9c3f100044',
     since: '2026-11-29',
   },
   'reference/projects.teams': {
-    sha256: '48eadd6b7e4579f475c8ea345dec25d3b50bb5d413ff84107dcbf3348f5dbd33',
-    since: '2026-11-23',
+    sha256: 'b22891171db201102f29ae84b679c2dfbc1d33530afea606ae3cbf0e6edcb422',
+    since: '2026-11-29',
   },
   'reference/projects.accessRequests': {
-    sha256: 'af919a2a5c3d4703fd04085c978dc7f80e7f1342bd4380fa644cbbb088fae8f3',
-    since: '2026-11-26',
+    sha256: 'e2a215eb1f8e35d5295d078bc7211c8aa9d0c3482219d86daaae55c459a73d51',
+    since: '2026-11-29',
   },
   'reference/boardColumns': {
-    sha256: '2f6d465127c352a1bcd4bf4c83df81493eac4ff72e92f77aaf67bf8b8dd9b4ee',
+    sha256: '562a620dedfc2714c85a6b26361974c309879e67d5e83d76d75f02896757e17c',
     since: '2026-11-29',
   },
   'reference/epics': {
-    sha256: 'fb3f3e7d23817f3c70531c0c03a0895cc01efab922c886e342951015683e0728',
-    since: '2026-11-26',
+    sha256: 'c9eb3dafef06c5f9aaf714aead13500a0c70b74479beab931afa31a6585861a0',
+    since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: 'b2a126e88fc15e4049c94673ad9df8ffe2fa03710a253f0a81bd4808a48073e0',
+    sha256: '6d3ae0f8c862aaef6c70774c7aaad273e1371ac5b1b22b2434cea2f247e89a82',
     since: '2026-11-29',
   },
   'reference/storySpec': {
-    sha256: 'b4efd7cf02b1af055e7b5a0b627f702d645e1a57c6666d2bb251535152cfc5a0',
+    sha256: 'c9be1c2c8314ed479aa995a5dcd3b26daab59f3128e89756213c9b9519bbef15',
     since: '2026-11-29',
   },
   'reference/storyCollaboration': {
-    sha256: '1167a41e02c8a312ca7807a148dec655e3f2aa2b815d7c0d5b701263e7bf6a3c',
+    sha256: '737ba96257aef8c813b62dc6ca33304d7f55805848c8af9696e7348c3b640ca9',
     since: '2026-11-29',
   },
   'reference/comments': {
-    sha256: 'ed4323896730596d72fa50af0ce874188661d551a5478785f074b54f01f55986',
+    sha256: '932eef3170e3d7cebf6678ad90cf6082838dcf8767b718f94f88110876d38a0a',
     since: '2026-11-29',
   },
   'reference/assignments': {
-    sha256: 'b7bff9622b84cd192b75659dcb0ca6e0d4a6bbfabd4667e56de54f1724642727',
+    sha256: '0ff19f2b3b7ec7a693bcb6c67ce35665f53d11181dad44a6fa19497d70031574',
     since: '2026-11-29',
   },
   'reference/reviewers': {
-    sha256: '294c559db785f75b8468e365daf32cf4b0455c2602200b4463245ff4f30216ac',
+    sha256: 'ebfe3c5c90d62fc61a24f7e8cf8b952746870998086807e3186183481c2f5eac',
     since: '2026-11-29',
   },
   'reference/prompts.org': {
-    sha256: '6867fad42b86d384d53235aead5758d2b13ac57f4f301d471864475c6e58ee04',
-    since: '2026-11-26',
+    sha256: 'fd36b7e66207887955c973bbe95b1fd947dedae56be85443b807467cbbe4fedb',
+    since: '2026-11-29',
   },
   'reference/prompts.project': {
-    sha256: '36a74552962b92850f29c672becd5ea5f7d19ca62ae855db1abee75d00a0f238',
-    since: '2026-11-26',
+    sha256: 'ba7c2c38aa4f8b79bb4d05eb1ded7b9a77ff1aada1bb6bd5cfe2a041b7b6f59f',
+    since: '2026-11-29',
   },
   'reference/contracts': {
-    sha256: '9d6d5c65ef8db4b90af511218944b5a4d20bda485ea16089cea0e77b31528a14',
+    sha256: '1f41b6d0b7033f266f5fb688d23b7bf083bb7f5e9a3071c5db687256fa4a2173',
     since: '2026-11-29',
   },
   'reference/search': {
-    sha256: 'cb83f41c361af7713a32a35575fcc67aff39e123e2d8d631550b7ca7a171a9ef',
+    sha256: '932341c9de5122156b30406acd8e1aec385ca329790723260e0c3780a96520df',
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: 'a9aa6d2408fa3e49a1daa6ca0736ddcf3c289d67dee0b14151709c3c2fd19ac5',
+    sha256: 'c1d94e1e2721a8cd84204f773d13cb99670b7f19b52d7062200e83d23f497179',
     since: '2026-11-29',
   },
   'reference/activity': {
-    sha256: 'a42db8aa95923aa7ef4bac874471110289f4ead43288b9fabad4c7dd2b1adc95',
+    sha256: '3465e42d9ce689a3ebf831538917fde546ebfa7ad6c217b40ee6612332e416c7',
     since: '2026-11-29',
   },
   'reference/events': {
-    sha256: '70a394f6546ea252343ae9dc8e0e40b2349d720daec6104c1a32c52a3565c258',
+    sha256: 'ff8cf442a005e3776c05e116f44a3414577063f2638d13dd50eea317d1e289c9',
     since: '2026-11-29',
   },
   'reference/forges': {
-    sha256: '304993d55b28fd2bc09eecf45156b4429f036277e029aa989da3b3aa9204ce84',
+    sha256: '6f5594bb23c58cc4b2d9cdc57d2fbbd7a28463a07a52ac1d84f256b2eb19715c',
     since: '2026-11-29',
   },
   'reference/forges.repositories': {
-    sha256: '262ceb907f176ef32d1450dd2132b0f40a924ad524221ff3b42aa84f92029b93',
+    sha256: 'e010390a1142c6781279d08a7613850de6ec04bab2e56a31560c5e9223c494bf',
     since: '2026-11-29',
   },
   'reference/forges.deliveries': {
-    sha256: '942bd22a0fd39da6576f8e4cfcdb1425f4c43f40f69d9857a41d5f36db993f34',
-    since: '2026-11-26',
+    sha256: 'c5090124864489141f214560bab4afd0c92441e0ddd9f1d80112c34547c3f8f2',
+    since: '2026-11-29',
   },
   'reference/audit': {
-    sha256: '08a5c060c6ae42316ec47b4ee28efe93ec418057fe23b54fd70334c43ccba224',
+    sha256: 'a0e8043776a1117491eaba79781a325e2275290f59b20839320fe4e8be14bac8',
     since: '2026-11-29',
   },
   'reference/broadcasts': {
-    sha256: '0221c94e6fa8e833eb7d16efdb7fea5fff942baac2e9925a953b5c5be3a5a779',
-    since: '2026-11-26',
+    sha256: '00cfcd73befb4be54ccdebe8412b4b4e1c85bb8cee35eda9c0febb35db766d85',
+    since: '2026-11-29',
   },
   'reference/notifications': {
-    sha256: '450c738479001b6344e2d4f32588445652f3bc66bae59c0a2896752a95568857',
+    sha256: 'a0ddf9d62cfda91911420606a73d13465fa17cf3fbc23a3651b981187cd57173',
     since: '2026-11-29',
   },
   'reference/webhooks': {
-    sha256: '7646adb965ae617ea52ea02c7ad2e639f20afa6ef5713060d74d4821e1a870d2',
+    sha256: '50c51313f08d552ddc29fc4157bd6ed47b2657dda7186895a6e6be6b5941020c',
     since: '2026-11-29',
   },
   'reference/webhooks.deliveries': {
-    sha256: '1cf88ce1b8617f22f5677acfc525dbe9d4f370d35d3d49ec24f4d458b9ee63e6',
-    since: '2026-11-26',
+    sha256: '77a25345ca1bc86ced6c4a6c858ab1c31069745d4f405ae6f9d498d9bba75186',
+    since: '2026-11-29',
   },
   'reference/gamification': {
-    sha256: '0eeb52b0da4b382ac2c1dbc249289ba2db193eac4ae1a963d8f2c986be3885e3',
+    sha256: '5033b6ca884c89795d0d6c5f592957005104e19305ff14a781182fd40ef4f228',
     since: '2026-11-29',
   },
   'reference/billing': {
-    sha256: '674fa257d816899bd35f4a640871f74d30c7338e7479444e29ac50366b61089b',
-    since: '2026-11-26',
+    sha256: 'db890781cf4857bf2ae8fe65d3cb4fa691be4edbcf1d0e6f34aaa08d5010115a',
+    since: '2026-11-29',
   },
   'reference/admin.platform': {
-    sha256: '1cb58d48191c660db7606d42fb6cf0d18742515b4702000e2e2d6f5e835851aa',
+    sha256: '71af787b822f8604ce0f4dd423b2cedee53522e74c5093af380ce8004cccbeb4',
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '5f9ba098f48ecf4160d62d6b445de6062c7a665b86b64e1ce7b55d70c13f2a4e',
+    sha256: '35a560dbea615d85667b5d3c83911ce4df2222cda8487ba1f5a2d6811d179546',
     since: '2026-11-29',
   },
   'reference/errors': {
-    sha256: '7a58a5ad93dca53adc5f3889de0ce6ce35f270bb9967de74e52c260c580c3db4',
+    sha256: 'b1aabc0f0e90ef5bc73608d7339695f908f302a050428b6c3f6bf14de5261097',
     since: '2026-11-29',
   },
   'reference/event-kinds': {
-    sha256: '231066deca5dd46b594f2808260dd2c5792797b84e904da1b4aef1036a521e20',
+    sha256: 'fcee7694bfb4062ff8360d25afea83f9e7480d89c38f674aa2753ebb478da613',
     since: '2026-11-29',
   },
 };

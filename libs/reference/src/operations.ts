@@ -63,10 +63,10 @@ export function whoMay(operation: Operation): string {
   const wanted = groundsOf(access);
   return [
     ofRole(access) + (wanted.length > 0 ? `, who is ${groundsInWords(wanted)}` : ''),
-    ...(byMemberOnly ? ["not by an agent's token"] : []),
-    ...(readsInbox ? ["by an agent's token where its member let it read the inbox"] : []),
-    ...(takesBoundTokens ? [] : ['not by a token that is bound to projects']),
-    ...(needsProof ? [`by a session within ${proofMinutes} minutes of signing in`] : []),
+    ...(byMemberOnly ? ["not with an agent's token"] : []),
+    ...(readsInbox ? ["with an agent's token only if its member lets it read the inbox"] : []),
+    ...(takesBoundTokens ? [] : ['not with a token that is limited to projects']),
+    ...(needsProof ? [`in a session, only within ${proofMinutes} minutes of signing in`] : []),
   ].join('; ');
 }
 
@@ -77,9 +77,9 @@ function ofRole(access: Access): string {
     case 'platform':
       return 'operators of the installation';
     case 'org':
-      return `${withArticle(access.role)} of the organization, or more`;
+      return `${withArticle(access.role)} of the organization, or a higher role`;
     case 'project':
-      return `${withArticle(access.role)} of the project, or more`;
+      return `${withArticle(access.role)} of the project, or a higher role`;
   }
 }
 

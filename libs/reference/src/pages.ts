@@ -148,7 +148,7 @@ function namespacePage(namespace: string, inside: readonly Operation[]): Referen
 }
 
 const recordsPage = (): ReferencePage => {
-  const summary = 'Every record that answers are made of, with its fields.';
+  const summary = 'All records that responses contain, with their fields.';
   return page({ path: 'reference/records', title: 'Records', summary }, () => recordsContent(summary));
 };
 
@@ -175,7 +175,7 @@ function errorsPage(): ReferencePage {
     .map(refusalOf)
     .toSorted((a, b) => (a.reason < b.reason ? -1 : 1));
   const summary =
-    'Every error has a code and a status; details.reason names the exact case. Where details name retryAt, the same call can succeed from then on, whatever its reason.';
+    'Every error has a code and a status; details.reason names the exact case. If details.retryAt is present, the same call can succeed from that time on, whatever the reason.';
   const section = ({ reason, code: ofCode, status, meaning, remedy, retryable }: Refusal): string =>
     [
       `## ${reason}`,
@@ -196,7 +196,7 @@ function eventKindsPage(): ReferencePage {
   const emitters = (kind: string): string[] =>
     [...operations.values()].filter(({ emits }) => emits.some((one) => one === kind)).map(({ name }) => name);
   const rows = eventKinds.map((kind) => [code(kind), emitters(kind).map(code).join(', ')]);
-  const summary = 'What can happen, and the operations by which it does.';
+  const summary = 'All kinds of events, and the operations that cause them.';
   return page({ path: 'reference/event-kinds', title: 'Kinds of events', summary }, () => ({
     json: Object.fromEntries(eventKinds.map((kind) => [kind, emitters(kind)])),
     markdown: text('# Kinds of events', summary, table(['Event', 'Operations'], rows)),

@@ -38,8 +38,9 @@ export const inside = {
   workAround: operation({
     name: 'inside.workAround',
     effect: 'read',
-    summary: 'Find what others hold and touch around a story',
-    description: `The live locks of the story's project, the story's own first, and what its work collides with.`,
+    summary: 'Find the locks and touched files of others around a story',
+    description:
+      "The live locks of the story's project, those of the story first, and the conflicts of its work.",
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef }),
     result: z.object({
@@ -53,16 +54,17 @@ export const inside = {
   observeForge: operation({
     name: 'inside.observeForge',
     effect: 'write',
-    summary: 'Record what a connected forge signed',
-    description: `What deliveryExecutions.recordForgeObservation does, with the trust that the delivery has.`,
+    summary: 'Record an observation that a connected forge signed',
+    description:
+      'Does what deliveryExecutions.recordForgeObservation does, with the trust level of the delivery.',
     access: project('contributor'),
     params: z.strictObject({
       executionId: Id,
       observation: ObservationInput,
       trust: Trust,
       rev: z.int().min(0).optional(),
-      before: z.string().optional().describe('The head that this one replaced'),
-      reviewer: z.string().optional().describe("The forge's own id of the reviewer"),
+      before: z.string().optional().describe('The head commit that this one replaced'),
+      reviewer: z.string().optional().describe("The reviewer's id at the forge"),
     }),
     result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
     refusals: ['archived'],
@@ -76,8 +78,9 @@ export const inside = {
   tellForgeDoubt: operation({
     name: 'inside.tellForgeDoubt',
     effect: 'write',
-    summary: 'Tell executions that a forge told of something that could be about any of them',
-    description: `It is recorded of none. Each that is not over hears of it by a signal of the kind forge, with ambiguous and the others.`,
+    summary: 'Signal an ambiguous forge observation to the executions that it could be about',
+    description:
+      'The observation is recorded for none of them. Each execution that has not ended gets a signal of the kind forge with ambiguous set and the other executions.',
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -100,8 +103,8 @@ export const inside = {
   mergeGate: operation({
     name: 'inside.mergeGate',
     effect: 'read',
-    summary: 'Find what is missing before the work on a story may be merged',
-    description: `What the way into done asks of reviews, by the spec and the code as they are now.`,
+    summary: 'Find the unmet conditions before the work on a story may be merged',
+    description: 'The review conditions for moving the story to done, for its current spec and code.',
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef }),
     result: z.object({
@@ -120,8 +123,9 @@ export const inside = {
   nextStories: operation({
     name: 'inside.nextStories',
     effect: 'read',
-    summary: 'Find what a caller may begin next',
-    description: `Answers stories of these statuses that pass the filters, the most urgent first and then in the board's order, with what the board says against them. Nothing is locked, so the caller that takes one asks again (inside.beginStory).`,
+    summary: 'Find the stories that a caller may start next',
+    description:
+      'Returns stories with these statuses that pass the filters, the most urgent first and then in board order, with the reasons why each cannot start. Nothing is locked, so the caller that takes one checks again (inside.beginStory).',
     access: project('contributor'),
     params: z.strictObject({
       ...nextFilters,
@@ -142,8 +146,9 @@ export const inside = {
   beginStory: operation({
     name: 'inside.beginStory',
     effect: 'write',
-    summary: 'Hold a story that was found, and move it to in_progress',
-    description: `The story, and the columns that it leaves and enters where it moves, stay locked until the transaction ends. What the board says of it is read behind the locks: where that is against it, or the story is in another status or passes the filters no more, nothing was moved.`,
+    summary: 'Lock a found story, and move it to in_progress',
+    description:
+      "The story, and the columns it leaves and enters if it moves, stay locked until the transaction ends. The board's conditions are read after the locks are taken. If they forbid the start, or the story has another status or no longer passes the filters, nothing is moved.",
     access: project('contributor'),
     params: z.strictObject({ ...nextFilters, storyId: Id, status: StoryStatus }),
     result: z.object({
@@ -169,10 +174,11 @@ export const inside = {
     name: 'inside.endWork',
     effect: 'write',
     summary: 'End all work in a project',
-    description: `Every lease in it is free, every execution that was open is canceled and every lock gone; each holder of a lease is told.`,
+    description:
+      'Frees every lease in the project, cancels every open execution, removes every lock, and notifies the lease holders.',
     access: org('admin'),
     params: z.strictObject({ projectId: ProjectRef }),
-    result: z.object({ ended: z.int().describe('Executions that were open') }),
+    result: z.object({ ended: z.int().describe('The executions that were open') }),
     emits: ['execution.completed'],
     example: { projectId: 'WEB' },
   }),

@@ -95,7 +95,7 @@ describe('toApiError', () => {
     for (const fault of [new TypeError('secrets'), 'secrets', null, undefined]) {
       expect(toApiError(fault).toBody('r')).toEqual({
         code: 'internal',
-        message: 'Something went wrong on our side.',
+        message: 'Something went wrong on the server.',
         status: 500,
         requestId: 'r',
         details: { reason: 'internal', retryable: false },

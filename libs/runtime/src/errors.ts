@@ -46,7 +46,10 @@ function ofDoor(detail: string | undefined): ApiError {
 }
 
 const roleInPlace = (place: string, needed: OrgRole | ProjectRole, held: OrgRole | ProjectRole): ApiError =>
-  roleTooLow({ needed, held }, `Your role in the ${place} is ${held}; this needs ${needed}.`);
+  roleTooLow(
+    { needed, held },
+    `Your role in the ${place} is ${held}; this operation needs the role ${needed}.`,
+  );
 
 function ofSqlState(
   sqlState: string,
@@ -97,7 +100,7 @@ function ofSqlState(
   }
   if (/^(22|42|54)/.test(sqlState)) {
     validationHoles.count += 1;
-    return badRequest('A value cannot be stored.');
+    return badRequest('A value cannot be stored in the database.');
   }
   return undefined;
 }
@@ -129,10 +132,12 @@ export function toApiError(error: unknown, target: string | null = null): ApiErr
   if (error instanceof ApiError) return error;
   if (error instanceof OutcomeUnknown) return unavailable('outcome_unknown');
   if (error instanceof DatabaseBusy)
-    return unavailable('overload', 'All connections to the database are taken; try again.');
+    return unavailable('overload', 'All database connections are in use; try again.');
   if (error instanceof DatabaseAway) return unavailable('database');
   if (error instanceof BadCursor) {
-    return badRequest('The cursor is not one of this list.', [{ path: error.param, message: error.message }]);
+    return badRequest('The cursor does not belong to this list.', [
+      { path: error.param, message: error.message },
+    ]);
   }
   if (error instanceof BurstError) {
     const known =

@@ -282,7 +282,7 @@ async function transact(
       keepAnswer(caller, operation, key.value, admitted.params, withoutSecret(operation, result)),
     );
   if (said.isUnchanged && domainEvents.length > 0)
-    throw new Error(`${operation.name} said an event, and that nothing changed`);
+    throw new Error(`${operation.name} reported an event and that nothing changed`);
   if (!said.isUnchanged) {
     const { orgId, actor } = caller;
     const facts = auditFacts(operation, { ...call, params }, { result, domainEvents });
@@ -327,7 +327,7 @@ async function replay(
 }
 
 export function refuseToWait(): never {
-  throw new Error('a write answers at once');
+  throw new Error('a write cannot wait for events');
 }
 
 /** Returns the part of a result that may be stored: its secret is replaced by an empty text. */
@@ -368,7 +368,7 @@ async function run(
       await context.requireGround(...held);
     },
   });
-  if (!wasAsked) throw new Error(`${operation.name} was done without asking for its grounds`);
+  if (!wasAsked) throw new Error(`${operation.name} finished without checking its required access`);
   return result;
 }
 
@@ -408,7 +408,7 @@ export function contextOf(
     },
     perform: async (operation, others) => {
       const handler = environment.handlers.get(operation.name);
-      if (handler === undefined) throw new Error(`nobody here handles ${operation.name}`);
+      if (handler === undefined) throw new Error(`${operation.name} has no handler in this service`);
       // The performed operation must see the effect of earlier writes. Otherwise two stories in a row would
       // get the same position on the board.
       session.flush();

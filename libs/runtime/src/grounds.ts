@@ -35,12 +35,12 @@ export function requireOneOf(
   // guard: the scope of an admin
   if (mayBeAdmin && scopeCovers(scopes, 'admin')) return;
   if (mayBeAdmin) {
-    const message = "The token's scope is too small; as an admin this needs admin.";
+    const message = 'Admins also need a token with the scope admin for this.';
     throw scopeTooSmall({ needed: 'admin', held: scopes }, message);
   }
   const [first = 'admin'] = wanted.filter((ground) => ground !== 'admin');
   const { reason } = grounds[first];
-  const message = `This is for ${groundsInWords(wanted)}.`;
+  const message = `Only ${groundsInWords(wanted)} may do this.`;
   throw reason === 'role'
     ? roleTooLow({ needed: wanted, held: orgRole }, message)
     : forbidden(reason, message, { needed: wanted });

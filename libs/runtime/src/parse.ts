@@ -2,4 +2,4 @@ import { type Operation, parseWith } from '@muster/registry';
 
 /** Parses the parameters. Throws 400 with every invalid field. */
 export const parseParams = (operation: Operation, params: unknown): Record<string, unknown> =>
-  parseWith(operation.params, params, `The parameters of ${operation.name} do not fit.`);
+  parseWith(operation.params, params, `The parameters of ${operation.name} are invalid.`);

@@ -27,7 +27,6 @@ export function targetOf(operation: Operation, params: Record<string, unknown>):
 export function targetIdOf(named: Named, called: Named): Part {
   if (named === null) return sql.part`null::uuid`;
   if (named.kind === called?.kind && named.ref === called.ref) return targetId;
-  if (!isUuid(named.ref))
-    throw new Error(`a ${named.kind} is not named by id where an operation is performed`);
+  if (!isUuid(named.ref)) throw new Error(`a ${named.kind} must be named by id here`);
   return sql.part`${named.ref}::uuid`;
 }

@@ -180,7 +180,7 @@ export class Session<Found = AccessGrant> implements Db {
 
   async one<Row>(source: Query<Row>): Promise<Row> {
     const row = await this.find(source);
-    if (row === undefined) throw new Error('a row that must be there is not');
+    if (row === undefined) throw new Error('a required row is missing');
     return row;
   }
 
@@ -288,7 +288,7 @@ export class Session<Found = AccessGrant> implements Db {
 
   private readEntry(result: StatementResult | undefined): void {
     const row = result?.rows[0];
-    if (row === undefined) throw new Error('the door answered nothing');
+    if (row === undefined) throw new Error('the authorization check returned no row');
     const found = this.wayIn.read(row);
     this.orgId ??= this.wayIn.orgOf(found);
     this.settleEntry.resolve(found);

@@ -111,7 +111,7 @@ export class RememberedRights {
   private learn(sent: Rights | null, row: RightsRow): OrgRole {
     const { org_role, epoch, expires_at, project_id, project_rank } = row;
     if (org_role === null) {
-      if (sent === null) throw new Error('the door took what it was not told');
+      if (sent === null) throw new Error('the authorization check accepted rights that it was not given');
       if (project_id !== null) sent.touch(project_id);
       return sent.orgRole;
     }

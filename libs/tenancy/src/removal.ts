@@ -67,7 +67,7 @@ interface Running extends Removal {
 
 async function removeRows(running: Running, name: string, keys: readonly Key[]): Promise<void> {
   const table = running.tables.get(name);
-  if (table === undefined) throw new Error(`there is no table ${name}`);
+  if (table === undefined) throw new Error(`the table ${name} does not exist`);
   for (const link of table.links) {
     for (;;) {
       const children = await inPortion(running, (db) => findChildren(db, running, link, keys));

@@ -5,7 +5,7 @@ import { onDatabase } from './command.ts';
 
 export function makeAfterLoss(command: Command): void {
   command
-    .option('--node <node>', 'the server at which it took over; the one at DATABASE_URL unless said')
+    .option('--node <node>', 'the server that took over; by default the one in DATABASE_URL')
     .action((options: { node?: string }, self: Command) =>
       onDatabase(self, async (pool) => {
         const at = options.node === undefined ? pool : nodeNamed(pool, options.node).pool;
@@ -14,9 +14,9 @@ export function makeAfterLoss(command: Command): void {
         return {
           json: { organizations },
           lines: [
-            count === 1 ? 'One organization goes on beyond.' : `${count} organizations go on beyond.`,
-            'Who holds work acquires it once more; who follows events is told to read anew.',
-            'Tokens that were revoked in the lost seconds are good again: revoke them once more.',
+            count === 1 ? 'One organization can continue.' : `${count} organizations can continue.`,
+            'Holders of leases must acquire their work again, and followers of events are told to read everything again.',
+            'Tokens that were revoked in the lost seconds are valid again: revoke them once more.',
           ],
         };
       }),

@@ -62,7 +62,7 @@ export function nodeAddresses(): readonly NodeAddress[] {
   try {
     return parseNodes(process.env['DATABASE_NODES'] ?? '');
   } catch (error) {
-    throw new Unusable(`DATABASE_NODES does not fit: ${error instanceof Error ? error.message : ''}`);
+    throw new Unusable(`DATABASE_NODES is invalid: ${error instanceof Error ? error.message : ''}`);
   }
 }
 
@@ -73,14 +73,14 @@ export async function databaseUrl(): Promise<string> {
     const offered = await askStarter('database');
     if (offered === undefined) {
       throw new Unusable(
-        'DATABASE_URL is not set; it names the database to work on (npm run muster -- … fills it in)',
+        'DATABASE_URL is not set; it must name the database to work on (npm run muster -- … sets it)',
       );
     }
     if ('error' in offered) throw new Unusable(offered.error);
     return offered.url;
   }
   if (!URL.canParse(url))
-    throw new Unusable('DATABASE_URL is no URL such as postgres://user:password@host:5432/muster');
+    throw new Unusable('DATABASE_URL is not a URL such as postgres://user:password@host:5432/muster');
   return url;
 }
 

@@ -5,7 +5,7 @@ import { type Command } from 'commander';
 import { command, onDatabase, Unusable } from './command.ts';
 
 export function addOutbox(outbox: Command): void {
-  command(outbox, 'list', 'List the jobs that failed so often that they are given up').action(
+  command(outbox, 'list', 'List the dead jobs: those that failed too often and are no longer retried').action(
     (_options: unknown, self: Command) =>
       onDatabase(self, async (pool) => {
         const items = await listDeadJobs(pool);
@@ -27,17 +27,17 @@ export function addOutbox(outbox: Command): void {
       }),
   );
 
-  command(outbox, 'replay', 'Have given-up jobs tried again, from the first attempt on')
-    .argument('[ids...]', 'which, as outbox list shows them')
-    .option('--all', 'all of them')
+  command(outbox, 'replay', 'Retry dead jobs, starting with the first attempt again')
+    .argument('[ids...]', 'their ids, as shown by outbox list')
+    .option('--all', 'all dead jobs')
     .action((ids: string[], { all = false }: { all?: boolean }, self: Command) =>
       onDatabase(self, async (pool) => {
-        if (all === ids.length > 0) throw new Unusable('say which jobs, or --all');
+        if (all === ids.length > 0) throw new Unusable('name the jobs, or use --all');
         const replayed = await replayJobs(pool, all ? { all } : { ids });
         return {
           json: { replayed },
           lines: [
-            replayed.length === 1 ? 'One job is tried again.' : `${replayed.length} jobs are tried again.`,
+            replayed.length === 1 ? 'One job will be retried.' : `${replayed.length} jobs will be retried.`,
           ],
         };
       }),

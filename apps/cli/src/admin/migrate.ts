@@ -27,13 +27,13 @@ export function makeMigrate(command: Command): void {
       const all = [
         ...applied.map((file) => `Applied ${file}.`),
         ...Object.entries(nodes).flatMap(([name, files]) =>
-          files.map((file) => `Applied ${file} at ${name}.`),
+          files.map((file) => `Applied ${file} on ${name}.`),
         ),
       ];
       const hasNodes = Object.keys(nodes).length > 0;
       return {
         json: hasNodes ? { applied, nodes } : { applied },
-        lines: all.length === 0 ? ['The schema is current.'] : all,
+        lines: all.length === 0 ? ['The schema is up to date.'] : all,
       };
     }),
   );

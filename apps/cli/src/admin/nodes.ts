@@ -27,7 +27,7 @@ export function makeNodes(command: Command): void {
           ),
           ...view.moves.map(
             ({ orgId, from, to, step }) =>
-              `${orgId} is on its way from ${from} to ${to} (${step}): if no command moves it now, move it once more.`,
+              `${orgId} is being moved from ${from} to ${to} (${step}). If no command is moving it now, start the move again.`,
           ),
         ],
       };
@@ -37,9 +37,9 @@ export function makeNodes(command: Command): void {
 
 export function makePlace(command: Command): void {
   command
-    .argument('<node>', 'a server, as nodes shows it')
+    .argument('<node>', 'a server, as shown by nodes')
     .addOption(
-      new Option('--new <yes|no>', 'whether new organizations may come to be there')
+      new Option('--new <yes|no>', 'whether new organizations are placed on it')
         .choices(['yes', 'no'])
         .makeOptionMandatory(),
     )
@@ -51,8 +51,8 @@ export function makePlace(command: Command): void {
           json: { node, takesNew },
           lines: [
             takesNew
-              ? `New organizations may come to be at ${node}.`
-              : `New organizations come to be at ${node} only where an operator names it.`,
+              ? `New organizations may be placed on ${node}.`
+              : `New organizations are placed on ${node} only if an operator names it.`,
           ],
         };
       }),
@@ -62,10 +62,10 @@ export function makePlace(command: Command): void {
 export function makeMove(command: Command): void {
   command
     .requiredOption('--org <slug>', 'the organization')
-    .requiredOption('--to <node>', 'the server, as nodes shows it')
+    .requiredOption('--to <node>', 'the target server, as shown by nodes')
     .option(
       '--from-url <url>',
-      'how the new server reaches the old one, if not by the address in DATABASE_URL or DATABASE_NODES',
+      'how the new server connects to the old one, if not by the address in DATABASE_URL or DATABASE_NODES',
     )
     .action((options: { org: string; to: string; fromUrl?: string }, self: Command) =>
       onDatabase(self, async (pool) => {
@@ -78,8 +78,8 @@ export function makeMove(command: Command): void {
           json: { org, to, moved: moved ?? null },
           lines: [
             moved === undefined
-              ? `${org} is at ${to}.`
-              : `Moved ${org} from ${moved.from} to ${moved.to}: ${moved.rows} rows. It was closed for ${moved.closedMillis} ms.`,
+              ? `${org} is on ${to}.`
+              : `Moved ${org} from ${moved.from} to ${moved.to}: ${moved.rows} rows. It was closed for writes for ${moved.closedMillis} ms.`,
           ],
         };
       }),

@@ -16,14 +16,14 @@ interface NewOrganization {
 }
 
 export function addOrg(org: Command): void {
-  command(org, 'create', 'Make an organization with its owner')
-    .requiredOption('--slug <slug>', '3 to 40 of a-z, 0-9 and -')
-    .requiredOption('--name <name>', 'what people call it')
-    .requiredOption('--owner-email <email>', "the owner's address")
+  command(org, 'create', 'Create an organization with its owner')
+    .requiredOption('--slug <slug>', '3 to 40 characters: a-z, 0-9 and -')
+    .requiredOption('--name <name>', 'its display name')
+    .requiredOption('--owner-email <email>', "the owner's e-mail address")
     .requiredOption('--owner-name <name>', "the owner's name")
-    .addOption(new Option('--plan <plan>', 'what it may have').choices(plans).default('free'))
-    .option('--seats <number>', 'seats bought; what the plan starts with unless said', toInteger)
-    .option('--node <node>', 'the server that it is at; the least full one unless said')
+    .addOption(new Option('--plan <plan>', 'its plan').choices(plans).default('free'))
+    .option('--seats <number>', 'the number of paid seats; by default those the plan includes', toInteger)
+    .option('--node <node>', 'its database server; by default the one with the most room')
     .action((options: NewOrganization, self: Command) =>
       onDatabase(self, async (pool) => {
         const { ownerEmail, ownerName, slug, name, plan, seats, node } = options;
@@ -39,7 +39,7 @@ export function addOrg(org: Command): void {
         return {
           json: made,
           lines: [
-            `Made the organization ${made.org.name} (${made.org.slug}), plan ${plan}.`,
+            `Created the organization ${made.org.name} (${made.org.slug}), plan ${plan}.`,
             `Its owner is ${made.owner.name} <${made.owner.email}>, @${made.owner.handle}.`,
           ],
         };
@@ -61,8 +61,8 @@ export function addOrg(org: Command): void {
 }
 
 export function addMembers(member: Command): void {
-  ofOrg(member, 'add', 'Add a member; all but viewers take a seat')
-    .requiredOption('--email <email>', 'their address')
+  ofOrg(member, 'add', 'Add a member; every role except viewer uses a seat')
+    .requiredOption('--email <email>', 'their e-mail address')
     .requiredOption('--name <name>', 'their name')
     .addOption(
       new Option('--role <role>', 'their role').choices(['admin', 'member', 'viewer']).default('member'),

@@ -13,7 +13,7 @@ export interface AdminOutput {
 export function secretLines(what: string, { token: secret, id, expiresAt }: ShownToken): string[] {
   return [
     `${what}. Its id is ${id}; it expires on ${dayOf(expiresAt)}.`,
-    'Copy it now, it is not shown again:',
+    'Copy it now; it will not be shown again:',
     secret,
   ];
 }

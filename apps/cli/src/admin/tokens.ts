@@ -17,20 +17,20 @@ interface NewToken {
 }
 
 export function addTokens(token: Command): void {
-  ofOrg(token, 'create', 'Make a token; it is shown once')
-    .requiredOption('--member <email>', 'whose token it is')
-    .requiredOption('--name <name>', 'what it is for')
+  ofOrg(token, 'create', 'Create a token; it is shown only once')
+    .requiredOption('--member <email>', "the member's e-mail address")
+    .requiredOption('--name <name>', 'the purpose of the token')
     .requiredOption(
       '--scopes <scopes>',
-      'of read, write and admin, with commas between; each includes those before it',
+      'read, write or admin, separated by commas; each includes the ones before it',
       toList,
     )
-    .option('--agent <name>', "make it a token of that agent of the member's")
-    .option('--inbox', "let that agent read the member's notifications")
-    .option('--projects <keys>', 'only for these projects, with commas between', toList)
+    .option('--agent <name>', 'create the token for this agent of the member')
+    .option('--inbox', "let the agent read the member's notifications")
+    .option('--projects <keys>', 'limit the token to these projects, separated by commas', toList)
     .option(
       '--expires-in-days <days>',
-      'a year unless said; at most 90 for an agent, and 90 unless said',
+      'by default a year, for an agent 90 days; at most 90 for an agent',
       toInteger,
     )
     .action((options: NewToken, self: Command) =>
@@ -49,7 +49,7 @@ export function addTokens(token: Command): void {
         const whose = agent === undefined ? email : `${agent}, the agent of ${email}`;
         return {
           json: shown,
-          lines: secretLines(`Made the token "${name}" of ${whose}, for ${scopes.join(', ')}`, shown),
+          lines: secretLines(`Created the token "${name}" of ${whose}, for ${scopes.join(', ')}`, shown),
         };
       }),
     );
@@ -78,12 +78,12 @@ export function addTokens(token: Command): void {
       }),
   );
 
-  ofOrg(token, 'revoke', 'End a token; it is refused from the next request on')
-    .argument('<tokenId>', 'its id, as token list shows it')
+  ofOrg(token, 'revoke', 'Revoke a token; it stops working immediately')
+    .argument('<tokenId>', 'its id, as shown by token list')
     .action((tokenId: string, options: { org: string }, self: Command) =>
       onDatabase(self, async (pool) => {
         const revoked = await revokeToken(pool, { org: options.org, tokenId });
-        return { json: revoked, lines: [`Token ${revoked.id} is revoked since ${revoked.revokedAt}.`] };
+        return { json: revoked, lines: [`Token ${revoked.id} was revoked at ${revoked.revokedAt}.`] };
       }),
     );
 }
@@ -92,10 +92,10 @@ export function addPlatform(platform: Command): void {
   ofOrg(
     platform,
     'grant',
-    'Make a member an operator of the installation, by a token of scope platform; it is shown once',
+    'Make a member an operator of the installation, with a token of scope platform that is shown only once',
   )
     .requiredOption('--member <email>', 'who')
-    .option('--expires-in-days <days>', 'a year unless said', toInteger)
+    .option('--expires-in-days <days>', 'by default a year', toInteger)
     .action((options: { org: string; member: string; expiresInDays?: number }, self: Command) =>
       onDatabase(self, async (pool) => {
         const { org: slug, member: email, expiresInDays } = options;
@@ -108,9 +108,10 @@ export function addPlatform(platform: Command): void {
         return {
           json: shown,
           lines: [
-            ...secretLines(`Made a platform token of ${email}`, shown),
+            ...secretLines(`Created a platform token of ${email}`, shown),
             ...without.map(
-              (name) => `The server ${name} does not know it yet: run muster admin migrate when it answers.`,
+              (name) =>
+                `The server ${name} did not answer and does not know it yet: run muster admin migrate when it answers.`,
             ),
           ],
         };

@@ -4,14 +4,14 @@
 export const operators = {
   org: 'Organizations',
   member: 'Members of an organization',
-  token: 'Tokens of members and of their agents',
+  token: 'Tokens of members and their agents',
   platform: 'Operators of the installation',
-  outbox: 'Jobs that the worker gave up',
-  'after-loss': 'Go on after a standby took over that had not heard of all',
-  nodes: 'The servers that organizations are at',
-  place: 'Say whether new organizations come to be at a server',
-  move: 'Move an organization to another server while its people work',
-  migrate: 'Bring the databases to the newest schema',
+  outbox: 'Dead jobs, which the worker no longer retries',
+  'after-loss': 'Resume after a standby with missing writes took over',
+  nodes: 'The database servers of the organizations',
+  place: 'Set whether new organizations are placed on a server',
+  move: 'Move an organization to another server while people keep working',
+  migrate: 'Migrate the databases to the newest schema',
 } as const;
 
 export type OperatorsWord = keyof typeof operators;

@@ -22,10 +22,10 @@ export function fillAsk(command: Command): void {
   addConnectionFlags(
     command
       .description(
-        'Asks a question on a story, waits until a member resolves it, and prints the answer. An agent that muster work started needs no flags: its story and token are in its environment, and its work waits for the answer.',
+        'Asks a question on a story, waits until a member resolves it, and prints the answer. An agent started by muster work needs no flags: its story and token are in its environment, and its work waits for the answer.',
       )
       .argument('<question>', 'the question, in Markdown')
-      .option('--story <story>', 'the story to ask on, such as WEB-12; else MUSTER_STORY')
+      .option('--story <story>', 'the story of the question, such as WEB-12; by default MUSTER_STORY')
       .option('--to <member>', 'the id of the member who knows the answer')
       .option('--no-wait', 'do not wait for the answer')
       .option('--json', 'print the question and its replies as JSON, for scripts')
@@ -44,7 +44,7 @@ const patienceSeconds = 60;
 
 async function ask(question: string, flags: AskFlags): Promise<void> {
   const storyId = flags.story ?? process.env['MUSTER_STORY'] ?? '';
-  if (storyId === '') throw new UsageError('which story? give --story or set MUSTER_STORY');
+  if (storyId === '') throw new UsageError('no story is given: use --story or set MUSTER_STORY');
   const client = createClient(transportOf(await findConnection(flags), { patienceSeconds }));
   // The cursor is fetched before the question is asked, so that no answer is missed, however early it
   // arrives.

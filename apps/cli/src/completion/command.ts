@@ -10,7 +10,7 @@ type Shell = keyof typeof scripts;
 export function fillCompletion(command: Command, wholeTree: () => Promise<Command>): void {
   command
     .description(
-      'Prints a script that completes commands, flags and their values. Projects, stories, epics, columns, members, agents and teams are asked of the API, for a second at most; where it does not answer, nothing is offered.',
+      'Prints a script that completes commands, flags and their values. Names of projects, stories, epics, columns, members, agents and teams come from the API, which has one second to answer.',
     )
     .addArgument(new Argument('<shell>', 'which').choices(Object.keys(scripts)))
     .addHelpText(
@@ -26,9 +26,9 @@ Where to put it:
     });
   command
     .command('values', { hidden: true })
-    .description('Prints the values that a script of this command offers.')
-    .addArgument(new Argument('<thing>', 'what the value names').choices(things))
-    .argument('<begun>', 'as much of it as is typed')
+    .description('Prints the values that a completion script offers.')
+    .addArgument(new Argument('<thing>', 'the kind of value').choices(things))
+    .argument('<begun>', 'the part typed so far')
     .argument('[words...]', 'the words before it')
     .action(async (thing: Thing, begun: string, words: readonly string[]) => {
       const { linesFor } = await import('./values.ts');

@@ -63,11 +63,13 @@ async function readBoard(
 
 export function fillBoard(command: Command): void {
   command
-    .description('A board file becomes a new project with its epics, stories and specs, all or nothing.')
+    .description(
+      'Imports a board file as a new project with its epics, stories and specs; either all of it or nothing.',
+    )
     .argument('<file>', 'the file')
     .requiredOption('--project <key>', 'the key of the new project')
-    .option('--name <name>', "the new project's name; the board's unless said")
-    .option('--dry-run', 'check the file against the contract, and change nothing')
+    .option('--name <name>', "the new project's name; by default the board's")
+    .option('--dry-run', 'check the file only, and change nothing')
     .option('--json', 'print the report as JSON, for scripts')
     .addHelpText('after', '\nExamples:\n  muster import board board.json --project SHOP');
   addConnectionFlags(command).action(importBoard);
@@ -78,7 +80,7 @@ async function importBoard(
 ): Promise<void> {
   const { params, issues, leftOut } = await readBoard(file, project, name);
   if (issues.length > 0) {
-    throw new UsageError(`${file} does not fit:\n${issues.map((issue) => `  ${issue}`).join('\n')}`);
+    throw new UsageError(`${file} is invalid:\n${issues.map((issue) => `  ${issue}`).join('\n')}`);
   }
   const count = `${counted(params.stories?.length ?? 0, 'story', 'stories')} and ${counted(params.epics?.length ?? 0, 'epic')}`;
   const leftOutText = leftOut.map(({ what, places }) => `${leftOutLine(what, places)}\n`).join('');
@@ -86,7 +88,7 @@ async function importBoard(
     process.stdout.write(
       json === true
         ? `${jsonText({ stories: params.stories?.length, epics: params.epics?.length, leftOut })}\n`
-        : `${leftOutText}${count} would be brought in; nothing was changed.\n`,
+        : `${leftOutText}${count} would be imported; nothing was changed.\n`,
     );
     return;
   }
@@ -94,6 +96,6 @@ async function importBoard(
   process.stdout.write(
     json === true
       ? `${jsonText({ ...result, leftOut })}\n`
-      : `${leftOutText}Brought in ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
+      : `${leftOutText}Imported ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
   );
 }

@@ -50,18 +50,18 @@ interface ImportFlags extends ConnectionFlags {
 
 const about: Readonly<Record<FileFormat, { summary: string; file: string; examples: readonly string[] }>> = {
   linear: {
-    summary: "The CSV of Linear's settings, or an answer of its API, which has comments",
-    file: "the CSV that Linear's settings export, or the answer of its API to a query for issues",
+    summary: 'Linear: a CSV export from its settings, or a response of its API, which includes comments',
+    file: "the CSV export from Linear's settings, or the API's response to a query for issues",
     examples: ['muster import linear export.csv --project WEB --dry-run'],
   },
   jira: {
-    summary: "The CSV of Jira's search, or an answer of its REST API, version 2",
-    file: 'the CSV of a search with all fields, or what /rest/api/2/search answers (fields=*all, expand=names)',
+    summary: 'Jira: a CSV export of a search, or a response of its REST API, version 2',
+    file: 'the CSV of a search with all fields, or a response of /rest/api/2/search (fields=*all, expand=names)',
     examples: ['muster import jira jira.csv --project WEB --site https://acme.atlassian.net'],
   },
   github: {
-    summary: 'Issues of GitHub, or the items of a project',
-    file: 'what gh issue list, the REST API or gh project item-list print as JSON',
+    summary: 'GitHub: issues, or the items of a project',
+    file: 'JSON from gh issue list, the REST API or gh project item-list',
     examples: [
       [
         'gh issue list --state all --limit 1000 \\',
@@ -73,23 +73,23 @@ const about: Readonly<Record<FileFormat, { summary: string; file: string; exampl
     ],
   },
   plane: {
-    summary: 'The CSV or JSON that Plane exports',
-    file: 'the CSV or JSON that Plane exports',
+    summary: 'Plane: a CSV or JSON export',
+    file: 'the CSV or JSON export of Plane',
     examples: ['muster import plane export.csv --project WEB'],
   },
   trello: {
-    summary: 'The JSON of a board of Trello',
-    file: 'the JSON that Trello exports of a board',
+    summary: 'Trello: a JSON export of a board',
+    file: 'the JSON export of a Trello board',
     examples: ["muster import trello board.json --project WEB --status 'Next week=ready'"],
   },
   muster: {
-    summary: 'A board file of Muster, into a project that is there',
+    summary: 'Muster: a board file, into an existing project',
     file: 'a board file, with epics and stories',
     examples: ['muster import muster board.json --project WEB'],
   },
   csv: {
-    summary: 'Rows of any CSV',
-    file: 'a CSV with a head',
+    summary: 'Rows of any CSV file',
+    file: 'a CSV file with a header row',
     examples: ['muster import csv backlog.csv --project WEB --map title=What --dry-run'],
   },
 };
@@ -122,35 +122,33 @@ function addFormat(parent: Command, format: FileFormat): void {
     .command(format)
     .summary(summary)
     .description(
-      `${summary}, into a project. What was brought in before is found again: it follows the file, unless it was changed here. A run that was cut off goes on when the command is run again.`,
+      `${summary}, imported into a project. Items of an earlier import are recognized: they are updated from the file unless they were changed in Muster. To resume an interrupted import, run the command again.`,
     )
     .argument('<file>', `${file}; - is stdin`)
     .requiredOption('--project <key>', 'the project')
     .option(
       '--status <there=here>',
-      "a status of the file, and where it goes: a status here or a column's name; *=backlog for the rest; repeat it",
-      pairs('<status there>=<status or column here>'),
+      'maps a status of the file to a status or column of the project; *=backlog for all others; repeatable',
+      pairs('<status in the file>=<status or column>'),
     )
     .option(
       '--person <name=email>',
-      'the address of a person whom the file knows by name; repeat it',
+      'the e-mail address of a person named in the file; repeatable',
       pairs('<name>=<email>', (_, email) =>
-        email.includes('@') ? undefined : 'It must end with an address.',
+        email.includes('@') ? undefined : 'It must end with an e-mail address.',
       ),
     )
-    .addOption(
-      new Option('--dates <order>', 'which comes first in dates such as 01/02/2024').choices(['mdy', 'dmy']),
-    )
-    .option('--theirs', 'let the file count also where a story was changed here');
+    .addOption(new Option('--dates <order>', 'the order in dates such as 01/02/2024').choices(['mdy', 'dmy']))
+    .option('--theirs', 'overwrite stories that were changed in Muster with the file');
   if (format === 'csv') {
-    command.option('--map <field=column>', `which column is a field (${csvFields.join(', ')})`, toMap);
+    command.option('--map <field=column>', `the column of a field (${csvFields.join(', ')})`, toMap);
   }
   if (format === 'csv' || format === 'plane') {
-    command.option('--source <name>', 'keeps the ids of this file apart from those of another');
+    command.option('--source <name>', 'separates the ids of this file from those of other files');
   }
-  if (format === 'jira') command.option('--site <url>', 'the address of the site, for links back');
+  if (format === 'jira') command.option('--site <url>', "the site's address, to create links back");
   command
-    .option('--dry-run', 'show what would come in and where statuses would go, and change nothing')
+    .option('--dry-run', 'preview the import and the status mapping, and change nothing')
     .option('--json', 'print the report as JSON, for scripts')
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`);
   addConnectionFlags(command).action((name: string, flags: ImportFlags) => runImport(format, name, flags));
@@ -158,7 +156,7 @@ function addFormat(parent: Command, format: FileFormat): void {
 
 export function fillImport(command: Command): void {
   command.description(
-    'Brings stories in from another tracker: with epics, comments, labels and what waits for what. It is for leads of the project. A board file becomes a new project, all or nothing.',
+    'Imports stories from another tracker, with epics, comments, labels and dependencies. Only leads of the project can import. A board file becomes a new project; either all of it or nothing.',
   );
   for (const format of fileFormats) addFormat(command, format);
   fillBoard(command.command('board').summary('A board file, as a new project'));
@@ -244,7 +242,7 @@ async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Pr
     refuseSome(survey.refused.length);
     return;
   }
-  if (connection === undefined) throw new Error('only a trial run has no connection');
+  if (connection === undefined) throw new Error('only a dry run works without a connection');
   const report = emptyReport();
   const progress = progressOf(survey.entries);
   const into = {

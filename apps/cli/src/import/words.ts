@@ -22,7 +22,7 @@ function listed(places: readonly string[]): string {
 function firstOf(lines: readonly string[]): string[] {
   const rest = lines.length - mostLines;
   return rest > 0
-    ? [...lines.slice(0, mostLines), `... and ${number(rest)} more; --json has all.`]
+    ? [...lines.slice(0, mostLines), `... and ${number(rest)} more; use --json to see all.`]
     : [...lines];
 }
 
@@ -34,7 +34,7 @@ const placeText = (place: Survey['statuses'][number]['place']): string => {
 /** Describes the contents of the file, and the columns to which its statuses are mapped. */
 export function previewLines({ items, comments, epics, statuses }: Survey): string[] {
   const head = `${many(items, 'item')}, ${many(comments, 'comment')}, ${many(epics, 'epic')}.`;
-  if (statuses.length === 0) return [head, 'No item has a status: all go to the backlog.'];
+  if (statuses.length === 0) return [head, 'No item has a status, so all go to the backlog.'];
   const rows = statuses
     .toSorted((a, b) => b.items - a.items)
     .map(({ name, items: count, place }) => [
@@ -51,7 +51,7 @@ export const unplaced = ({ statuses }: Survey): string[] =>
 /** Explains how to choose columns for the statuses that no column was found for. */
 export function unplacedText(names: readonly string[]): string {
   const example = (names[0] ?? '').replaceAll("'", String.raw`'\''`);
-  return `${counted(names.length, 'status has', 'statuses have')} no place on the board: ${names.map(onOneLine).join(', ')}. Say where: --status '${onOneLine(example)}=in_review', a column's name in place of in_review, '*=backlog' for all that are not known.`;
+  return `${counted(names.length, 'status has', 'statuses have')} no matching column on the board: ${names.map(onOneLine).join(', ')}. Map each one, for example --status '${onOneLine(example)}=in_review' (or a column's name), or all unknown ones with '*=backlog'.`;
 }
 
 /** Describes a field that stories cannot store, with the positions of its items in the file. */
@@ -78,13 +78,13 @@ export function summaryLines(report: Report): string[] {
   const { created, updated, unchanged, kept } = report.counts;
   const [first, last] = [report.made[0], report.made.at(-1)];
   const keys = first === undefined ? '' : first === last ? ` (${first})` : ` (${first} to ${last ?? ''})`;
-  const hint = kept > 0 ? ['--theirs lets the file count where a story was changed here.'] : [];
+  const hint =
+    kept > 0 ? ['Use --theirs to overwrite stories that were changed in Muster with the file.'] : [];
   const id = report.import?.id;
-  const undo =
-    id !== undefined && created > 0 ? [`muster imports undo --import-id ${id} takes it back.`] : [];
+  const undo = id !== undefined && created > 0 ? [`To undo it: muster imports undo --import-id ${id}`] : [];
   return [
-    ...(report.isContinued ? ['Went on with an import that was not finished.'] : []),
-    `Made ${number(created)}${keys}, updated ${number(updated)}, kept ${number(kept)}; ${number(unchanged)} were there already.`,
+    ...(report.isContinued ? ['Resumed an unfinished import.'] : []),
+    `Created ${number(created)}${keys}, updated ${number(updated)}, kept ${number(kept)}; ${number(unchanged)} unchanged.`,
     ...hint,
     ...undo,
   ];

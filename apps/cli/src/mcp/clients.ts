@@ -62,7 +62,7 @@ const inputOf = (server: Server): { readonly id: string } => {
   const input = {
     id: tokenInput(server),
     type: 'promptString',
-    description: 'Token of Muster',
+    description: 'Muster token',
     password: true,
   };
   return input;
@@ -147,7 +147,7 @@ export const mcpClients = {
             within: 'inputs',
             value: inputOf(server),
           },
-    asks: 'VS Code asks for the token once, and keeps it.',
+    asks: 'VS Code asks for the token once, and stores it.',
   },
   gemini: {
     title: 'Gemini CLI',

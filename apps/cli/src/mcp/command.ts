@@ -21,14 +21,14 @@ const tokenVariable = 'MUSTER_TOKEN';
 
 function toName(text: string): string {
   if (!/^[A-Za-z][\w-]{0,39}$/.test(text))
-    throw new InvalidArgumentError('It must be a word of letters, digits, - and _.');
+    throw new InvalidArgumentError('It must consist of letters, digits, - and _.');
   return text;
 }
 
 function toVariable(text: string): string {
   if (!/^[A-Za-z_]\w*$/.test(text)) {
     throw new InvalidArgumentError(
-      'It must be the name of a variable; the token itself is not written anywhere.',
+      'It must be the name of an environment variable; the token itself is not stored.',
     );
   }
   return text;
@@ -36,31 +36,31 @@ function toVariable(text: string): string {
 
 function addPlace(command: Command): Command {
   return command
-    .addArgument(new Argument('<client>', 'which client').choices(mcpClientNames))
+    .addArgument(new Argument('<client>', 'the client to configure').choices(mcpClientNames))
     .addOption(
-      new Option('--scope <scope>', 'for you, or for all who work in the repository that you are in')
+      new Option('--scope <scope>', 'for you, or for everyone who works in the current repository')
         .choices(['user', 'project'])
         .default('user'),
     )
-    .option('--name <name>', 'what the server is called there', toName, 'muster')
-    .option('--print', 'show what would be run or written, and change nothing');
+    .option('--name <name>', "the server's name in the client", toName, 'muster')
+    .option('--print', 'show the command or file change, and change nothing');
 }
 
 export function fillMcp(command: Command): void {
   command.description(
-    'Tells clients of the Model Context Protocol where Muster is. A token is never written into a file: the client takes it from the environment, or signs in by OAuth where the installation has it.',
+    'Configures MCP clients to use Muster. A token is never written into a file: the client reads it from the environment, or signs in with OAuth if the installation supports it.',
   );
-  addPlace(command.command('install').summary('Tell a client of Muster'))
+  addPlace(command.command('install').summary('Add Muster to an MCP client'))
     .description(
-      'Tells a client of Muster: by its own command where it has one, else in its file. What else is in the file stays, comments too.',
+      "Adds Muster to an MCP client, with the client's own command if it has one, otherwise in its configuration file. Everything else in the file stays, including comments.",
     )
     .addOption(
       new Option('--mode <mode>', 'how many tools the client sees')
         .choices(['core', 'search', 'full'])
         .default('core'),
     )
-    .option('--project <key>', 'one project: all calls are for it')
-    .option('--token-variable <name>', 'the variable that has the token', toVariable, tokenVariable)
+    .option('--project <key>', 'limit all calls to one project')
+    .option('--token-variable <name>', 'the environment variable with the token', toVariable, tokenVariable)
     .addOption(
       new Option('--auth <how>', 'how the client signs in; auto asks the installation')
         .choices(['auto', 'oauth', 'token'])
@@ -68,16 +68,16 @@ export function fillMcp(command: Command): void {
     )
     .option(
       '--base-url <url>',
-      'the address of Muster; else MUSTER_BASE_URL, else what muster login kept',
+      'the address of Muster; by default MUSTER_BASE_URL, then that of muster login',
       toBaseUrl,
     )
-    .option('--profile <name>', 'which login; else MUSTER_PROFILE, else the last one')
+    .option('--profile <name>', 'the login to use; by default MUSTER_PROFILE, then the last one')
     .addHelpText(
       'after',
       '\nExamples:\n  muster mcp install claude\n  muster mcp install cursor --scope project --project WEB --print',
     )
     .action(install);
-  addPlace(command.command('uninstall').summary('Take Muster out of a client again'))
+  addPlace(command.command('uninstall').summary('Remove Muster from an MCP client'))
     .addHelpText('after', '\nExamples:\n  muster mcp uninstall claude')
     .action(uninstall);
 }
@@ -92,7 +92,8 @@ function urlOf(baseUrl: string, { mode = 'core', project }: McpFlags): string {
 function placeOf(name: McpClientName, scope: McpFlags['scope']): ClientFile {
   const { project, user, title } = mcpClientOf(name);
   if (scope === 'user') return user();
-  if (project === undefined) throw new UsageError(`${title} reads no file of a repository: --scope user`);
+  if (project === undefined)
+    throw new UsageError(`${title} has no configuration file in repositories; use --scope user`);
   return { ...project, file: path.resolve(project.file) };
 }
 
@@ -117,11 +118,9 @@ async function install(name: McpClientName, flags: McpFlags): Promise<void> {
   }
   const isRun = command !== undefined && (await addAnew(command, server));
   const isChanged = isRun || (await changeFile(place, client, server, true));
-  if (isRun) say(`Told ${client.title} by its own command.`);
+  if (isRun) say(`Added Muster to ${client.title} with its own command.`);
   else
-    say(
-      isChanged ? `Wrote ${server.name} into ${place.file}.` : `${server.name} is in ${place.file} already.`,
-    );
+    say(isChanged ? `Added ${server.name} to ${place.file}.` : `${server.name} is already in ${place.file}.`);
   say(...nextOf(client.title, server, client.asks, name));
 }
 
@@ -140,11 +139,11 @@ async function addAnew(
 }
 
 function nextOf(title: string, { variable }: Server, asks: string | undefined, name: string): string[] {
-  if (variable === undefined) return [`${title} signs in by OAuth when it first calls.`];
+  if (variable === undefined) return [`${title} signs in with OAuth at its first call.`];
   // A login by a device code belongs to an agent, which cannot create tokens.
-  const make = `A person makes one in the console (Settings, Tokens), or by a token of theirs: muster tokens create --agent ${name}.`;
+  const make = `Create one in the console (Settings, Tokens), or with a member's token: muster tokens create --agent ${name}.`;
   if (asks !== undefined) return [`${asks} ${make}`];
-  return [`${title} takes the token from ${variable} of the environment that it is started in. ${make}`];
+  return [`${title} reads the token from the environment variable ${variable} when it starts. ${make}`];
 }
 
 async function uninstall(name: McpClientName, flags: McpFlags): Promise<void> {
@@ -162,7 +161,9 @@ async function uninstall(name: McpClientName, flags: McpFlags): Promise<void> {
   const isRun =
     command !== undefined && (await runCommand(command.program, command.remove(server)).catch(() => false));
   const isChanged = await changeFile(place, client, server, false);
-  if (isRun) say(`Took ${server.name} out of ${client.title}.`);
+  if (isRun) say(`Removed ${server.name} from ${client.title}.`);
   else
-    say(isChanged ? `Took ${server.name} out of ${place.file}.` : `${server.name} was not in ${place.file}.`);
+    say(
+      isChanged ? `Removed ${server.name} from ${place.file}.` : `${server.name} was not in ${place.file}.`,
+    );
 }

@@ -23,7 +23,7 @@ function read(text: string, file: string): unknown {
   const errors: ParseError[] = [];
   const value: unknown = parseJsonc(text, errors, { allowTrailingComma: true });
   if (errors.length > 0 || !isObject(value)) {
-    throw new UsageError(`${file} is no JSON object; it was left as it is`);
+    throw new UsageError(`${file} is not a JSON object, so it was not changed`);
   }
   return value;
 }
@@ -79,7 +79,7 @@ function readToml(text: string, file: string): Entry {
   try {
     return parseToml(text);
   } catch {
-    throw new UsageError(`${file} is no TOML; it was left as it is`);
+    throw new UsageError(`${file} is not valid TOML, so it was not changed`);
   }
 }
 
@@ -125,7 +125,7 @@ export function editToml(
   const isGone = value !== undefined || !isObject(servers) || !(name in servers);
   if (!isKept || !isGone) {
     throw new UsageError(
-      `${file} has ${within}.${name} in a form that is not changed here; change it by hand (--print shows how)`,
+      `${file} has ${within}.${name} in a form that cannot be changed automatically; change it by hand (--print shows how)`,
     );
   }
   return after;

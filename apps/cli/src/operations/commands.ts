@@ -22,14 +22,14 @@ export const isList = ({ params, result }: Operation): boolean =>
 /** Adds the flags that every operation has in addition to its parameters. */
 function addCallFlags(command: Command, operation: Operation): void {
   command
-    .optionsGroup('The call:')
-    .option('--params <json>', 'parameters all at once, as JSON, @file or - (stdin); flags go over them')
+    .optionsGroup('Call options:')
+    .option('--params <json>', 'all parameters as JSON, @file or - (stdin); flags override them')
     .option('--json', 'print the result as JSON, for scripts');
-  if (isList(operation)) command.option('--all', 'all pages, not only one');
+  if (isList(operation)) command.option('--all', 'return all pages instead of one');
   if (operation.effect === 'write') {
     command.option(
       '--idempotency-key <key>',
-      'the same key and parameters again answer the first result again',
+      'a call repeated with the same key and parameters returns the first result again',
     );
   }
   addConnectionFlags(command);
@@ -46,7 +46,7 @@ function fill(command: Command, operation: Operation): void {
   command
     .argument(
       '[params...]',
-      positionals.length === 0 ? 'the same as --params' : 'in place of these, the same as --params',
+      positionals.length === 0 ? 'the same as --params' : 'instead of these, the same as --params',
     )
     .addHelpText('after', () => afterFlags(operation, command.configureOutput().getOutHelpWidth?.()))
     .action((...all: unknown[]) =>
@@ -108,10 +108,10 @@ export function addCall(program: Command): void {
     .command('call')
     .summary('Call an operation by its name in the contract')
     .description(
-      'Calls an operation by its name: `muster call stories.get --story-id WEB-1` is `muster stories get --story-id WEB-1`, and `muster call stories.get \'{"storyId": "WEB-1"}\'` takes its parameters as JSON.',
+      `Calls an operation by its name: \`muster call stories.get --story-id WEB-1\` is the same as \`muster stories get --story-id WEB-1\`. \`muster call stories.get '{"storyId": "WEB-1"}'\` takes its parameters as JSON.`,
     )
     .argument('<operation>', 'such as stories.create')
-    .argument('[rest...]', 'its parameters as JSON, or its flags')
+    .argument('[rest...]', 'its parameters as JSON, or as flags')
     .passThroughOptions()
     .allowUnknownOption()
     .action(async (name: string, rest: string[]) => {

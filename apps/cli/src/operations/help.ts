@@ -14,7 +14,7 @@ export function afterFlags(operation: Operation, width = 80): string {
   const { access, scope, refusals, events } = describe(operation);
   return [
     '',
-    ...wrapped([`Who may: ${access}, with a token of scope ${scope}`], width),
+    ...wrapped([`Access: ${access}, with a token of scope ${scope}`], width),
     ...(refusals.length === 0
       ? []
       : [
@@ -25,7 +25,7 @@ export function afterFlags(operation: Operation, width = 80): string {
             width,
           ),
         ]),
-    ...(events.length === 0 ? [] : ['', ...wrapped([`Emits: ${events.join(', ')}`], width)]),
+    ...(events.length === 0 ? [] : ['', ...wrapped([`Events: ${events.join(', ')}`], width)]),
     '',
     'Example:',
     `  ${commandLines(exampleWords(operation), width - 2)}`,

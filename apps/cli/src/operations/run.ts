@@ -31,7 +31,7 @@ const isAtOnce = (word: string): boolean => /^[{[@]|^-$/.test(word.trim());
 
 function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): Record<string, unknown> {
   if (given !== undefined && fromFlag !== undefined)
-    throw new UsageError('give [params] or --params, not both');
+    throw new UsageError('use either [params] or --params, not both');
   const source = given ?? fromFlag;
   if (source === undefined) return {};
   try {
@@ -51,7 +51,7 @@ function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, u
   const ways = missing.map((flag) =>
     words.includes(flag) ? `<${argumentOf(flag).slice(1, -1)}> or --${flag.name}` : `--${flag.name}`,
   );
-  throw new UsageError(`needs ${ways.join(', ')} (--help says more)`);
+  throw new UsageError(`needs ${ways.join(', ')} (see --help)`);
 }
 
 /**
@@ -74,7 +74,7 @@ export const transportOf = (
       return await transport(...call);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      throw new NoAnswer(`${error.message} (asked for ${patienceSeconds} s)`, error);
+      throw new NoAnswer(`${error.message} (retried for ${patienceSeconds} s)`, error);
     }
   };
 };
@@ -128,6 +128,6 @@ async function callAndShow({ operation, flags, command, given }: OperationComman
   const lines = [...(sentence === undefined ? [] : [sentence, '']), ...showResult(result, pageOfStdout())];
   process.stdout.write(`${lines.join('\n')}\n`);
   if (typeof result['nextCursor'] === 'string') {
-    process.stderr.write(`There is more: --all, or --cursor ${result['nextCursor']}\n`);
+    process.stderr.write(`There are more items: use --all, or --cursor ${result['nextCursor']}\n`);
   }
 }

@@ -26,7 +26,7 @@ const tokenOfAgent: Shortcut = {
       .optionsGroup('Parameters:')
       .option(
         '--agent <slug>',
-        'an agent of yours by its slug or name, in place of --agent-id; made where there is none. --name and --scopes then need not be given: the agent on this machine, and write',
+        'the slug or name of your agent, instead of --agent-id; created if it does not exist. --name and --scopes are then optional: they default to the agent on this machine, and write',
       );
   },
   complete: async (params, { agent }, client) => {

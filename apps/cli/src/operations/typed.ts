@@ -13,7 +13,7 @@ let stdinTaken = false;
  */
 export function textOrFile(given: string): string {
   if (given === '-') {
-    if (stdinTaken) throw new InvalidArgumentError('stdin was read already, for another flag.');
+    if (stdinTaken) throw new InvalidArgumentError('stdin was already read for another flag.');
     stdinTaken = true;
     return textIn(readFileSync(0));
   }
@@ -24,7 +24,7 @@ export function textOrFile(given: string): string {
     bytes = readFileSync(given.slice(1));
   } catch {
     throw new InvalidArgumentError(
-      `There is no file "${given.slice(1)}" to read (a text that starts with @ is written @@…).`,
+      `The file "${given.slice(1)}" does not exist (to pass a text that starts with @, write @@…).`,
     );
   }
   return textIn(bytes);
@@ -85,8 +85,8 @@ const placeholderOf = ({ kind, placeholder }: Flag): string =>
 /** Describes the negated flag: `--no-epic-id` clears a value, `--no-tags` empties a list. */
 export const negationOf = ({ kind, repeated, nullable }: Flag): string | undefined => {
   if (kind === 'boolean' && !repeated) return 'false';
-  if (nullable) return 'null, which clears it';
-  return repeated ? 'none at all' : undefined;
+  if (nullable) return 'null to clear it';
+  return repeated ? 'an empty list' : undefined;
 };
 
 function meaningOf(flag: Flag): string {
@@ -94,8 +94,8 @@ function meaningOf(flag: Flag): string {
   return [
     flag.meaning,
     flag.required && 'required',
-    flag.repeated && 'may be repeated',
-    flag.fromFile && '@file and - (stdin) are read',
+    flag.repeated && 'repeatable',
+    flag.fromFile && 'accepts @file and - (stdin)',
     flag.default !== null && flag.default !== '[]' && `default ${flag.default}`,
     negation !== undefined && flag.kind !== 'boolean' && `--no-${flag.name}: ${negation}`,
   ]
@@ -136,7 +136,7 @@ export function positionalParams(
   if (typed.length > positionals.length) {
     const takes = positionals.map(argumentOf).join(' ');
     throw new UsageError(
-      `too many words: it takes ${takes === '' ? '[params]' : takes} and flags (--help says more)`,
+      `too many arguments: expected ${takes === '' ? '[params]' : takes} and flags (see --help)`,
     );
   }
   const params: Record<string, unknown> = {};
@@ -144,7 +144,7 @@ export function positionalParams(
     const flag = positionals[at];
     if (flag === undefined) continue;
     if (namesOf(flag, flags).some((name) => command.getOptionValueSource(keyOf(name)) === 'cli'))
-      throw new UsageError(`give ${argumentOf(flag)} or --${flag.name}, not both`);
+      throw new UsageError(`use either ${argumentOf(flag)} or --${flag.name}, not both`);
     try {
       params[flag.path[0] ?? ''] = valueOf(flag, word);
     } catch (error) {

@@ -28,7 +28,7 @@ import { changeProfiles, firstProfile, type Profile, profilesFile, readProfiles 
 const usualAddress = 'http://127.0.0.1:4100';
 
 async function askAddress(): Promise<string> {
-  if (!process.stdin.isTTY) throw new UsageError('needs --base-url where nobody can be asked');
+  if (!process.stdin.isTTY) throw new UsageError('needs --base-url, because there is no terminal to ask on');
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const typed = (await asking.question(`Address of the API (${usualAddress}): `)).trim();
@@ -47,7 +47,8 @@ async function askAddress(): Promise<string> {
 async function askToken(given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '-') return given;
   if (given === '-') return (await readAll(process.stdin)).trim();
-  if (!process.stdin.isTTY) throw new UsageError('needs --token - (from stdin) where nobody can be asked');
+  if (!process.stdin.isTTY)
+    throw new UsageError('needs --token - (from stdin), because there is no terminal to ask on');
   const { default: password } = await import('@inquirer/password');
   return (await password({ message: 'Token:' }, { output: process.stderr })).trim();
 }
@@ -64,7 +65,7 @@ const scopes = { read: 'read', write: 'read write', admin: 'read write admin' } 
 
 async function addressTyped(address: string | undefined, { baseUrl }: LoginFlags): Promise<string> {
   if (address !== undefined && baseUrl !== undefined)
-    throw new UsageError('give [address] or --base-url, not both');
+    throw new UsageError('use either [address] or --base-url, not both');
   return address ?? baseUrl ?? askAddress();
 }
 
@@ -81,11 +82,12 @@ async function signInHere(metadata: Metadata, scope: string): Promise<StoredLogi
     ...{ open: openBrowser, patienceMillis: browserPatienceMillis },
     began: (url) => {
       process.stderr.write(
-        `Your browser opens, and asks what the command line may do. If it does not, open\n  ${url}\nthere. With --device a code is shown for another machine. Ctrl-C ends the waiting.\n`,
+        `Your browser opens, and asks you what the command line may do. If it does not open, open this address on this machine:\n  ${url}\nUse --device to sign in from another machine with a code. Press Ctrl-C to cancel.\n`,
       );
     },
   });
-  if (given === undefined) process.stderr.write('No answer came from a browser here. On whatever machine:\n');
+  if (given === undefined)
+    process.stderr.write('No answer came from a browser on this machine. On any machine:\n');
   return given;
 }
 
@@ -93,7 +95,7 @@ async function signInHere(metadata: Metadata, scope: string): Promise<StoredLogi
 async function signInAnywhere(metadata: Metadata, scope: string): Promise<StoredLogin> {
   const device = await beginDevice(metadata, scope);
   process.stderr.write(
-    `Open   ${plain(device.verification_uri)}\nType   ${plain(device.user_code)}\nThe code is good for ${Math.ceil(device.expires_in / 60)} minutes. Ctrl-C ends the waiting.\n`,
+    `Open   ${plain(device.verification_uri)}\nType   ${plain(device.user_code)}\nThe code is valid for ${Math.ceil(device.expires_in / 60)} minutes. Press Ctrl-C to cancel.\n`,
   );
   return waitForPerson(metadata, device);
 }
@@ -115,10 +117,10 @@ async function signIn(
  */
 async function identityThere(made: Profile) {
   try {
-    return await identityOf({ ...made, from: 'what was typed' });
+    return await identityOf({ ...made, from: 'the input' });
   } catch (error) {
     if (!(error instanceof MusterError) || error.reason !== 'no_such_path') throw error;
-    throw new UsageError(`there is no Muster API at ${made.baseUrl}: look at the address`);
+    throw new UsageError(`there is no Muster API at ${made.baseUrl}; check the address`);
   }
 }
 
@@ -138,26 +140,28 @@ async function login(address: string | undefined, flags: LoginFlags): Promise<vo
   });
   // Revokes the replaced login, so that a token that is no longer stored cannot be used.
   if (replaced?.oauth !== undefined) await revoke(replaced.oauth);
-  const as = agent === null ? '' : `, by the agent ${onOneLine(agent.name)}`;
+  const as = agent === null ? '' : `, as the agent ${onOneLine(agent.name)}`;
   process.stdout.write(
-    `Signed in to ${onOneLine(org.name)} at ${baseUrl} as ${onOneLine(member.name)}, ${member.role}${as}. Kept in ${profilesFile()} as "${profile}".\n`,
+    `Signed in to ${onOneLine(org.name)} at ${baseUrl} as ${onOneLine(member.name)}, ${member.role}${as}. Saved in ${profilesFile()} as "${profile}".\n`,
   );
 }
 
 /** Describes the state of the token of a login that was deleted from this machine. */
 async function endOf(name: string, { oauth }: Profile): Promise<string> {
   if (oauth === undefined)
-    return `The login "${name}" is forgotten; its token still works until it is revoked or expires.`;
+    return `The login "${name}" was removed from this machine; its token still works until it is revoked or expires.`;
   return (await revoke(oauth))
-    ? `The login "${name}" is forgotten, and its connection is ended.`
-    : `The login "${name}" is forgotten; its connection could not be ended, and stays until connections.revoke ends it or it expires.`;
+    ? `The login "${name}" was removed from this machine, and its connection was revoked.`
+    : `The login "${name}" was removed from this machine, but its connection could not be revoked; it stays until it expires or you call connections.revoke.`;
 }
 
 async function logout({ profile, all = false }: { profile?: string; all?: boolean }): Promise<void> {
   const { forgotten, next } = await changeProfiles(async ({ current, profiles }) => {
     const name = profile ?? current;
     if (!all && (name === null || !Object.hasOwn(profiles, name)))
-      throw new UsageError(name === null ? 'nobody is signed in' : `there is no login "${name}"`);
+      throw new UsageError(
+        name === null ? 'there is no login on this machine' : `there is no login "${name}"`,
+      );
     const kept = Object.entries(profiles);
     const isGone = ([one]: readonly [string, Profile]): boolean => all || one === name;
     const others = kept.filter((entry) => !isGone(entry));
@@ -169,9 +173,11 @@ async function logout({ profile, all = false }: { profile?: string; all?: boolea
   });
   await forgetKept();
   const ends = await Promise.all(forgotten.map(([name, its]) => endOf(name, its)));
-  const last = all ? ['No login is kept any more.'] : [];
+  const last = all ? ['No login is left on this machine.'] : [];
   const lines = [...(all ? ends.filter((_, at) => forgotten[at]?.[1].oauth !== undefined) : ends), ...last];
-  process.stdout.write(`${lines.join('\n')}${all || next === null ? '' : ` "${next}" counts now.`}\n`);
+  process.stdout.write(
+    `${lines.join('\n')}${all || next === null ? '' : ` "${next}" is the current login now.`}\n`,
+  );
 }
 
 async function whoami(flags: ConnectionFlags & { json?: boolean }): Promise<void> {
@@ -202,7 +208,7 @@ async function listProfiles({ use, json }: { use?: string; json?: boolean }): Pr
       if (!Object.hasOwn(profiles, use)) throw new UsageError(`there is no login "${use}"`);
       return { after: { current: use, profiles }, result: undefined };
     });
-    process.stdout.write(`"${use}" counts now.\n`);
+    process.stdout.write(`"${use}" is the current login now.\n`);
     return;
   }
   const { current, profiles } = await readProfiles();
@@ -217,45 +223,45 @@ async function listProfiles({ use, json }: { use?: string; json?: boolean }): Pr
 export function addSession(program: Command): void {
   program
     .command('login')
-    .summary('Sign in, for the commands that follow')
+    .summary('Sign in for the following commands')
     .description(
-      'Signs you in for the commands that follow. Where people sign in to the installation, your browser opens and asks what the command line may do. Without a browser, and by SSH, it shows an address and a code, and waits until you have typed it in there, on whatever machine. Elsewhere it asks for a token.',
+      'Signs you in for the following commands. Your browser opens, and asks you what the command line may do. Without a browser, and over SSH, it shows an address and a code, and waits until you have entered the code there, on any machine. If the installation has no sign-in, it asks for a token.',
     )
-    .argument('[address]', 'the address of the API; asked for where it is missing', toBaseUrl)
+    .argument('[address]', 'the address of the API; the command asks if it is missing', toBaseUrl)
     .option('--base-url <url>', 'the same as [address]', toBaseUrl)
     .addOption(
-      new Option('--token <token>', 'keep this token instead; - reads it from stdin').conflicts('device'),
+      new Option('--token <token>', 'save this token instead; - reads it from stdin').conflicts('device'),
     )
-    .option('--device', 'show a code to be typed in on another machine, though there is a browser here')
+    .option('--device', 'show a code to enter on another machine, even if there is a browser here')
     .addOption(
-      new Option('--scope <scope>', 'the most that you can let it do')
+      new Option('--scope <scope>', 'the most that the command line may do')
         .choices(Object.keys(scopes))
         .default('write'),
     )
-    .option('--profile <name>', `under which name; several are kept side by side (default "${firstProfile}")`)
+    .option('--profile <name>', `the name of the login; you can have several (default "${firstProfile}")`)
     .addHelpText('after', '\nExamples:\n  muster login https://muster.example.com')
     .action(login);
   program
     .command('logout')
-    .summary('Forget a login')
+    .summary('Remove a login')
     .description(
-      'Forgets a login, and ends it where you had signed in. A token that was given is not revoked.',
+      'Removes a login from this machine, and revokes it if you had signed in. A token that you provided is not revoked.',
     )
-    .option('--profile <name>', 'which; the one that counts now unless said')
-    .option('--all', 'all of them')
+    .option('--profile <name>', 'the login to remove; by default the current one')
+    .option('--all', 'all logins')
     .action(logout);
   addConnectionFlags(
     program
       .command('whoami')
-      .summary('Say who the token is, and where it goes')
-      .description('Says who the token is, what it may do, and where calls go.')
+      .summary('Show the member and permissions of the current token')
+      .description("Shows the token's member and scopes, and the address that calls go to.")
       .option('--json', 'print session.identity as JSON, for scripts'),
   ).action(whoami);
   program
     .command('profiles')
-    .summary('List the logins that are kept')
-    .description('Lists the logins that are kept, without their tokens, or says which one counts.')
-    .option('--use <name>', 'make it the one that counts')
+    .summary('List the logins on this machine')
+    .description('Lists the logins on this machine, without their tokens, or selects the current one.')
+    .option('--use <name>', 'make it the current login')
     .option('--json', 'print the list as JSON, for scripts')
     .action(listProfiles);
 }

@@ -33,11 +33,11 @@ export function addConnectionFlags(command: Command): Command {
     .optionsGroup('Where to:')
     .option(
       '--base-url <url>',
-      'the address of the API; else MUSTER_BASE_URL, else what muster login kept',
+      'the address of the API; by default MUSTER_BASE_URL, then that of muster login',
       toBaseUrl,
     )
-    .option('--token <token>', 'whose call it is; else MUSTER_TOKEN, else what muster login kept')
-    .option('--profile <name>', 'which login; else MUSTER_PROFILE, else the last one');
+    .option('--token <token>', 'the token for the call; by default MUSTER_TOKEN, then that of muster login')
+    .option('--profile <name>', 'the login to use; by default MUSTER_PROFILE, then the last one');
 }
 
 const said = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
@@ -48,7 +48,8 @@ const said = (text: string | undefined): string | undefined => (text === '' ? un
  */
 function addressOfEnvironment(profile: string | undefined): string | undefined {
   const address = profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined;
-  if (address !== undefined && !isAddress(address)) throw new UsageError('MUSTER_BASE_URL is no address');
+  if (address !== undefined && !isAddress(address))
+    throw new UsageError('MUSTER_BASE_URL is not a valid address');
   return address;
 }
 
@@ -62,7 +63,7 @@ async function loginOf(named: string | undefined): Promise<CommandConnection | u
   if (name === null) return undefined;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile === undefined && named !== undefined) {
-    throw new UsageError(`there is no login "${named}"; muster login --profile ${named} makes it`);
+    throw new UsageError(`there is no login "${named}"; create it with muster login --profile ${named}`);
   }
   if (profile === undefined) return undefined;
   const { baseUrl, token, oauth } = profile;
@@ -94,13 +95,13 @@ export async function findConnection({
   if (kept === undefined) {
     throw new UsageError(
       address === undefined
-        ? 'which API? muster login keeps an address and signs you in; or set MUSTER_BASE_URL and MUSTER_TOKEN (npm run muster finds the instance that npm start runs)'
-        : `as whom? muster login ${address} signs you in; or set MUSTER_TOKEN`,
+        ? 'no API address is given: sign in with muster login, or set MUSTER_BASE_URL and MUSTER_TOKEN (npm run muster uses the instance started by npm start)'
+        : `no token is given: sign in with muster login ${address}, or set MUSTER_TOKEN`,
     );
   }
   if (address !== undefined && originOf(address) !== originOf(kept.baseUrl)) {
     throw new UsageError(
-      `the kept token is for ${kept.baseUrl}, not for ${address}: give --token or MUSTER_TOKEN too`,
+      `the saved token is for ${kept.baseUrl}, not for ${address}; give --token or MUSTER_TOKEN too`,
     );
   }
   return secret === undefined ? kept : { baseUrl: kept.baseUrl, token: secret, from: kept.from };

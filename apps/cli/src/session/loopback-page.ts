@@ -8,18 +8,18 @@ export interface LoopbackPage {
   readonly text: string;
 }
 
-const goBack = 'You can close this page, and go back to the terminal.';
+const goBack = 'You can close this page and return to the terminal.';
 export const answeredPage = {
   signedIn: { status: 200, title: 'You are signed in', text: goBack },
   refused: { status: 200, title: 'Not signed in', text: goBack },
   failed: {
     status: 502,
-    title: 'This did not work',
-    text: 'The terminal says why. You can close this page.',
+    title: 'Sign-in failed',
+    text: 'The terminal shows the reason. You can close this page.',
   },
   unknown: {
     ...{ status: 400, title: 'Nothing to do here' },
-    text: 'This is not the answer that the terminal waits for. You can close this page.',
+    text: 'This is not the response that the terminal waits for. You can close this page.',
   },
 } as const satisfies Record<string, LoopbackPage>;
 

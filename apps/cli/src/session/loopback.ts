@@ -72,7 +72,9 @@ export async function signInByBrowser(
     ];
     if ('error' in answer) {
       const isRefused = answer.error === 'access_denied';
-      const why = isRefused ? 'the person refused' : `the server answered: ${answer.error}`;
+      const why = isRefused
+        ? 'the request was denied in the browser'
+        : `the server answered: ${answer.error}`;
       return failed(new SignInRefused(why), isRefused ? answeredPage.refused : answeredPage.failed);
     }
     try {

@@ -62,7 +62,7 @@ async function ask(url: URL, form?: Record<string, string>): Promise<Response> {
 }
 
 const strange = (url: URL, { status }: Response): NoAnswer =>
-  new NoAnswer(`${url.origin} answered ${status}, not as an authorization server does`);
+  new NoAnswer(`${url.origin} answered ${status} in an unexpected format`);
 
 /**
  * Sends a request to the authorization server. Returns the parsed response, or the OAuth error that the
@@ -96,14 +96,14 @@ export async function findMetadata(baseUrl: string): Promise<Metadata | undefine
   if (data === undefined) return undefined;
   const issuer = new URL(data.issuer).origin;
   if (issuer !== url.origin) {
-    throw new UsageError(`people sign in to this installation at ${issuer}: muster login ${issuer}`);
+    throw new UsageError(`people sign in to this installation at ${issuer}; run muster login ${issuer}`);
   }
   const endpoints = [
     ...[data.authorization_endpoint, data.token_endpoint],
     ...[data.device_authorization_endpoint, data.revocation_endpoint],
   ];
   if (endpoints.some((endpoint) => new URL(endpoint).origin !== issuer)) {
-    throw new UsageError(`${issuer} sends those who sign in to another address`);
+    throw new UsageError(`${issuer} names another address for sign-in`);
   }
   return data;
 }
@@ -174,9 +174,7 @@ export async function exchangeCode(
 
 /** Waits until a person has answered. Throws SignInRefused if the person refused or the code expired. */
 export async function waitForPerson(metadata: Metadata, device: DeviceAuthorization): Promise<StoredLogin> {
-  const over = new SignInRefused(
-    'the code is over before anybody typed it in; muster login shows another one',
-  );
+  const over = new SignInRefused('the code expired before it was entered; run muster login for a new one');
   const deadline = performance.now() + device.expires_in * 1_000;
   let seconds = device.interval;
   const form = {
@@ -193,7 +191,8 @@ export async function waitForPerson(metadata: Metadata, device: DeviceAuthorizat
     });
     if ('good' in answer) return given(answer.good, addressesOf(metadata));
     if (answer.error === 'slow_down') seconds += usualSeconds;
-    else if (answer.error === 'access_denied') throw new SignInRefused('the person refused');
+    else if (answer.error === 'access_denied')
+      throw new SignInRefused('the request was denied in the browser');
     else if (answer.error === 'expired_token') throw over;
     else if (answer.error !== 'authorization_pending') throw new SignInRefused(answer.why);
   }

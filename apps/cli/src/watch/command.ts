@@ -24,11 +24,11 @@ export function fillWatch(command: Command): void {
   addConnectionFlags(
     command
       .description(
-        'Shows who is at work, what they hold and until when, as it changes; q or Ctrl-C ends it. Where stdout is no terminal it says it once.',
+        'Shows live who is at work, what they hold and until when; q or Ctrl-C ends it. If stdout is not a terminal, it prints the state once.',
       )
-      .option('--project <project>', 'only this project; else all that you may see')
-      .option('--interval <seconds>', 'how often at most', toSeconds, 2)
-      .option('--json', 'say it once, as JSON, for scripts'),
+      .option('--project <project>', 'only this project; by default all projects that you can see')
+      .option('--interval <seconds>', 'the minimum time between updates', toSeconds, 2)
+      .option('--json', 'print the state once, as JSON, for scripts'),
   ).action(watch);
 }
 

@@ -17,8 +17,8 @@ const locks: WatchSnapshot['locks'] = Array.from({ length: 50 }, (_, place) => (
 it('says that nobody is at work', () => {
   expect(viewOf(nothing, { width: undefined, height: undefined, colored: false })).toEqual([
     'Acme · WEB · 09:30:00Z',
-    ...['', 'At work', 'Nobody is at work.', '', 'Leases', 'Nobody holds a lease.'],
-    ...['', 'Locks', 'Nothing is locked.'],
+    ...['', 'At work', 'No one is at work.', '', 'Leases', 'No one holds a lease.'],
+    ...['', 'Locks', 'There are no locks.'],
   ]);
 });
 

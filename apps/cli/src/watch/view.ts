@@ -29,7 +29,7 @@ const sections = (
   return [
     {
       title: 'At work',
-      none: 'Nobody is at work.',
+      none: 'No one is at work.',
       items: seen.runs.map((run) => ({
         who: run.agent === null ? run.member.name : `${run.agent.name} (${run.member.name})`,
         state: run.state,
@@ -42,13 +42,13 @@ const sections = (
     },
     {
       title: 'Leases',
-      none: 'Nobody holds a lease.',
+      none: 'No one holds a lease.',
       items: seen.executions
         .filter(({ lease }) => lease !== null)
         .map(({ story, group, lease, phase, progress, state, stopRequested }) => ({
           work: story?.key ?? group?.name ?? '',
           holder: lease?.holder.name ?? '',
-          state: stopRequested === null ? state : `${state}, asked to stop`,
+          state: stopRequested === null ? state : `${state}, stop requested`,
           phase,
           done: `${progress} %`,
           left: lease === null ? '' : until(lease.expiresAt),
@@ -56,7 +56,7 @@ const sections = (
     },
     {
       title: 'Locks',
-      none: 'Nothing is locked.',
+      none: 'There are no locks.',
       items: seen.locks.map(({ projectId, holder, mode, resources, reason, expiresAt }) => ({
         project: projectOf(projectId),
         holder: holder.name,

@@ -102,7 +102,7 @@ function organizationOf({ headers, method, query }: FastifyRequest): string {
   const { organization } = query as Record<string, unknown>;
   const named = headers['x-muster-org'] ?? (method === 'GET' ? organization : undefined);
   if (typeof named === 'string' && isUuid(named)) return named;
-  throw badRequest('A session says in which organization it acts.', [
+  throw badRequest('A session request must name an organization.', [
     { path: 'X-Muster-Org', message: 'must be the id of an organization' },
   ]);
 }

@@ -75,7 +75,7 @@ function wantedBy({ query, headers }: FastifyRequest): Wanted {
     ...others
   } = query as Record<string, string | string[]>;
   if (personal !== undefined && personal !== 'true' && personal !== 'false') {
-    throw badRequest('personal is neither true nor false.', [
+    throw badRequest('The parameter personal is invalid.', [
       { path: 'personal', message: 'must be true or false' },
     ]);
   }
@@ -108,7 +108,7 @@ function createAsk(
   const userAgent = userAgentOf(request);
   return (operation: string, params: unknown) => {
     const handler = handlers.get(operation);
-    if (handler === undefined) throw new Error(`there is no handler of ${operation}`);
+    if (handler === undefined) throw new Error(`${operation} has no handler`);
     const call = { token, params, requestId: request.id, idempotencyKey: null, ip: request.ip, userAgent };
     return execute(pool, handler, call, environment);
   };

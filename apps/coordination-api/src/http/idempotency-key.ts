@@ -8,7 +8,7 @@ export function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key === 'string' && printable.test(key)) return key;
-  throw badRequest('The Idempotency-Key does not fit.', [
+  throw badRequest('The Idempotency-Key header is invalid.', [
     { path: 'Idempotency-Key', message: 'must be 1 to 255 printable characters' },
   ]);
 }

@@ -65,8 +65,9 @@ export function createCallLimits(options: Options): CallLimits {
       : {
           ...{ redisUrl, timeoutMillis },
           onRedis: (isAway, error) => {
-            if (isAway) logger.warn({ err: error }, 'Redis is away; calls are counted in this process');
-            else logger.info('Redis is back');
+            if (isAway)
+              logger.warn({ err: error }, 'Redis is unavailable; this process counts calls by itself');
+            else logger.info('Redis is available again');
           },
         },
   );

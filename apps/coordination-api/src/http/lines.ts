@@ -62,7 +62,7 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
       { key: orgId, most: placesAtOnce * 2 },
     ]);
     if ('leave' in admission) return admission.leave;
-    throw unavailable('overload', 'Too many requests at once; try again.');
+    throw unavailable('overload', 'The server has too many requests in progress; try again.');
   };
   /**
    * Creates the queues per member, for all its tokens and agents, and per organization. Neither may use the
@@ -98,7 +98,7 @@ export function createLines({ aside, placesAtOnce, connections }: Options): (han
     const leave = enter(identity);
     await aside(request, async (left) => {
       if (!(await turns.wait(key, left)))
-        throw unavailable('overload', 'The caller left before its turn came.');
+        throw unavailable('overload', 'The client closed the connection before its turn came.');
     }).finally(leave);
   };
 

@@ -17,7 +17,7 @@ import { z } from 'zod';
 
 const { actor, projectId, subject, at } = ActivityItem.shape;
 const numbered = {
-  seq: z.int().min(1).describe("The endpoint's own count, from 1 without gaps"),
+  seq: z.int().min(1).describe("The webhook's own sequence number, from 1 without gaps"),
   cursor: EventCursor.describe('A value for `after` of events.list, just after this event'),
 };
 /** The fields of every event; each kind adds its own `type` and `data.data`. */
@@ -29,7 +29,7 @@ const eventMessage = z
       url: z
         .string()
         .nullable()
-        .describe('Where people see the subject; null where no address is configured'),
+        .describe('The page where people see the subject; null if no address is configured'),
     }),
   })
   .meta({ id: 'WebhookMessage' });
@@ -48,8 +48,8 @@ const header = (name: string, description: string): JsonFields => ({
 });
 /** The headers of the Standard Webhooks specification. */
 export const webhookParameters: JsonFields = {
-  WebhookId: header('webhook-id', 'The same in all tries'),
-  WebhookTimestamp: header('webhook-timestamp', 'When this try was sent, in seconds since 1970'),
+  WebhookId: header('webhook-id', 'The same in all attempts'),
+  WebhookTimestamp: header('webhook-timestamp', 'When this attempt was sent, in seconds since 1970'),
   WebhookSignature: header('webhook-signature', 'Signatures of id, timestamp and body, one for each secret'),
 };
 
@@ -68,8 +68,8 @@ function itemOf(components: JsonFields, kind: string, summary: string, body: z.Z
         content: { 'application/json': { schema: schemaIn(components, body, 'output') } },
       },
       responses: {
-        '2XX': { description: 'The message was received; after any other answer it is sent again' },
-        410: { description: 'The endpoint is gone; the webhook is paused' },
+        '2XX': { description: 'The message was received; after any other response it is sent again' },
+        410: { description: 'The receiver no longer exists; the webhook is paused' },
       },
     },
   };
@@ -82,13 +82,13 @@ export const webhookItems = (components: JsonFields): JsonFields => ({
   [webhookWithheldKind]: itemOf(
     components,
     webhookWithheldKind,
-    'In place of an event that the maker of the webhook may no longer see',
+    "Replaces an event that the webhook's creator may no longer see",
     messageOf(webhookWithheldKind, z.object(numbered)),
   ),
   [webhookTestKind]: itemOf(
     components,
     webhookTestKind,
-    'Sent by webhooks.test alone',
+    'Sent only by webhooks.test',
     messageOf(webhookTestKind, z.object({ webhookId: Id })),
   ),
 });

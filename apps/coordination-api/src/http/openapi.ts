@@ -42,16 +42,15 @@ const alwaysPossible: readonly ErrorCode[] = [
 
 /** Response headers by name. */
 const headers: Readonly<Record<string, JsonFields>> = {
-  Allow: { description: 'The method that the path takes', schema: { type: 'string' }, example: 'POST' },
+  Allow: { description: 'The method that the path supports', schema: { type: 'string' }, example: 'POST' },
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
   RateLimit: {
-    description:
-      'Calls that are left by each limit (r), and for how many seconds it is no more than that (t)',
+    description: 'The remaining calls of each limit (r), and the seconds until more are allowed (t)',
     schema: { type: 'string' },
     example: '"token";r=999;t=1',
   },
   'RateLimit-Policy': {
-    description: 'How many calls each limit allows (q) within how many seconds (w)',
+    description: 'The calls that each limit allows (q) within a number of seconds (w)',
     schema: { type: 'string' },
     example: '"token";q=1000;w=10',
   },
@@ -113,7 +112,7 @@ const idempotencyKey = {
   in: 'header',
   required: false,
   description:
-    'Makes the write safe to repeat: the same key and body answer the first result again, for 24 hours',
+    'Makes the write safe to repeat: for 24 hours, the same key and body return the first result again',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -122,7 +121,7 @@ const musterPosition = {
   in: 'header',
   required: false,
   description:
-    'As an answer before told it: lets a standby answer the read, where the installation has one that has come so far',
+    'The position from an earlier response. It lets a standby answer the read, if the installation has one that is up to date with it',
   schema: { type: 'string', pattern: '^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$' },
 };
 
@@ -200,7 +199,7 @@ const namespaceItem = ({ namespace, words }: NamespacePath): JsonFields => ({
     operationId: namespace.replaceAll('.', '_'),
     tags: [namespace],
     summary: `Call an operation of ${namespace}`,
-    description: 'The same operations as under their own paths; the parameters stand beside the word.',
+    description: 'The same operations as under their own paths; the parameters are next to the word.',
     parameters: [idempotencyKey],
     requestBody: {
       required: true,
@@ -237,7 +236,7 @@ export function openApi({ baseUrl, docsUrl }: Pick<Addresses, 'baseUrl' | 'docsU
       title: 'Muster',
       version: interfaceVersion,
       'x-product-version': productVersion,
-      description: 'Coordinates a team, people and coding agents alike, around a codebase.',
+      description: 'Coordinates people and coding agents around a codebase.',
       contact: { name: 'Muster', url: guides },
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },

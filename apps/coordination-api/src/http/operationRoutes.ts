@@ -175,7 +175,7 @@ const paramsOf = (body: unknown): unknown => {
 function checkSize(operation: Operation, request: FastifyRequest): void {
   if (request.bodyBytes > operation.bodyLimit) {
     const { name, bodyLimit: limit } = operation;
-    const message = `The body is larger than the ${limit} bytes that ${name} takes.`;
+    const message = `The body is larger than the limit of ${name}, ${limit} bytes.`;
     throw tooLarge('body_too_large', message, { limit });
   }
 }
@@ -314,8 +314,8 @@ function addQueryPath(app: FastifyInstance, { handlers, names, runners, onReques
     }
     const [unknown] = Object.keys(others);
     if (unknown !== undefined) {
-      throw badRequest('The body has more than operation and params.', [
-        { path: unknown.slice(0, 200), message: 'is not a field here; parameters go into params' },
+      throw badRequest('The body has fields other than operation and params.', [
+        { path: unknown.slice(0, 200), message: 'is not a field here; put parameters into params' },
       ]);
     }
     const handler = handlers.get(name);

@@ -9,7 +9,7 @@ export function positionOf(request: FastifyRequest): string | null {
   const told = request.headers['muster-position'];
   if (told === undefined) return null;
   if (typeof told === 'string' && position.test(told)) return told;
-  throw badRequest('The Muster-Position does not fit.', [
-    { path: 'Muster-Position', message: 'must be one that an answer told, such as 0/16B3748' },
+  throw badRequest('The Muster-Position header is invalid.', [
+    { path: 'Muster-Position', message: 'must be a position from an earlier response, such as 0/16B3748' },
   ]);
 }

@@ -69,9 +69,10 @@ export function createShares(
       ];
       const admission = limiter.enter(parties);
       if ('leave' in admission) return admission.leave;
-      if (admission.full === null) throw unavailable(reason, `Too many calls ${what} at once; try again.`);
+      if (admission.full === null)
+        throw unavailable(reason, `Too many calls ${what} at the same time; try again.`);
       const whose = parties.find((party) => party === admission.full)?.said ?? '';
-      throw tooMany(reason, retrySeconds, `Too many calls ${whose} ${what} at once.`);
+      throw tooMany(reason, retrySeconds, `Too many calls ${whose} ${what} at the same time.`);
     },
   };
 }

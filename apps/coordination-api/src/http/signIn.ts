@@ -39,7 +39,11 @@ export function addSignInForward(
       const admission = limiter.enter([network]);
       if ('leave' in admission) return forward(request, reply).finally(admission.leave);
       if (admission.full === null) throw unavailable('overload');
-      throw tooMany('too_many_attempts', retrySeconds, 'Too many requests of your network at once.');
+      throw tooMany(
+        'too_many_attempts',
+        retrySeconds,
+        'Too many requests from your network at the same time.',
+      );
     };
     for (const url of paths) scope.route({ method: ['GET', 'POST', 'OPTIONS'], url, bodyLimit, handler });
   });

@@ -24,6 +24,6 @@ export const createSending = (
       logger.info({ orgId, webhookId, outcome, status, durationMs: ms, error }, 'webhook');
     },
     onFault: (error, webhookId) => {
-      logger.warn({ err: error, webhookId }, 'a webhook is sent later');
+      logger.warn({ err: error, webhookId }, 'a webhook will be sent later');
     },
   });

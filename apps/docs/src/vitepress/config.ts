@@ -96,7 +96,7 @@ const referenceSidebar: DefaultTheme.SidebarItem[] = [
 
 export default defineConfig({
   title: 'Muster',
-  description: 'Coordinates a team, people and coding agents alike, around a codebase',
+  description: 'Coordinates people and coding agents around a codebase',
   lang: 'en',
   srcDir: path.resolve(pages),
   cleanUrls: true,

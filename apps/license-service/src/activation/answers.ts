@@ -38,7 +38,7 @@ export const unknownKey = (): ApiError => missing('unknown_license_key');
 export function invalidKey(parsed: Exclude<ParsedKey, { kind: 'key' }>): ApiError {
   if (parsed.kind === 'none') return malformed('invalid_license_key');
   const { position, typedPosition, perhaps } = parsed;
-  const message = `This is no license key: character ${typedPosition} looks wrong, perhaps ${perhaps}.`;
+  const message = `Not a valid license key: character ${typedPosition} looks wrong, perhaps it is ${perhaps}.`;
   return malformed('invalid_license_key', message, { position, perhaps });
 }
 

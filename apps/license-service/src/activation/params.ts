@@ -27,7 +27,11 @@ function readFields<Name extends string>(source: unknown, fields: Fields<Name>):
   const texts = names.map((name): [Name, string] => {
     const value: unknown = Object.hasOwn(given, name) ? Reflect.get(given, name) : undefined;
     const message =
-      value === undefined ? 'is missing' : typeof value === 'string' ? fields[name](value) : 'must be a text';
+      value === undefined
+        ? 'is missing'
+        : typeof value === 'string'
+          ? fields[name](value)
+          : 'must be a string';
     if (message !== undefined) issues.push({ path: name, message });
     return [name, typeof value === 'string' ? value : ''];
   });
@@ -35,9 +39,9 @@ function readFields<Name extends string>(source: unknown, fields: Fields<Name>):
     // The message does not repeat the field's name, because the name may be a key that the caller put there
     // by mistake.
     if (!names.some((one) => one === name))
-      issues.push({ path: '', message: `has more than ${names.join(' and ')}` });
+      issues.push({ path: '', message: `has more fields than ${names.join(' and ')}` });
   }
-  if (issues.length > 0) throw badRequest('The parameters do not fit.', issues);
+  if (issues.length > 0) throw badRequest('The parameters are invalid.', issues);
   return Object.fromEntries(texts) as Record<Name, string>;
 }
 
@@ -60,6 +64,6 @@ export function requireUtf8Query(target: string): void {
   try {
     decodeURIComponent(escaped);
   } catch {
-    throw badRequest('The query must be UTF-8.', [{ path: '', message: 'is no valid UTF-8' }]);
+    throw badRequest('The query must be UTF-8.', [{ path: '', message: 'must be valid UTF-8' }]);
   }
 }

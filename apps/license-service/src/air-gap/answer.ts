@@ -30,7 +30,7 @@ type Granted = Extract<AirGapAnswer['outcome'], { kind: 'granted' }> & {
 
 const signerOf = ({ keys }: ProductAtWork) => {
   if (keys.signer !== undefined) return keys.signer;
-  throw new Refused('no_signing_key', 'there is no key to sign with (license doctor)');
+  throw new Refused('no_signing_key', 'there is no usable signing key (run license doctor)');
 };
 
 export interface AirGapAnswerOptions {
@@ -80,7 +80,7 @@ export async function answerRequest(
 ): Promise<AirGapAnswer> {
   const [product, outcome] = await activate(db, opened, request, how);
   const answering = product ?? productOf(opened, how.product);
-  if (answering === undefined) throw new Refused('no_signing_key', 'there is no key to sign with');
+  if (answering === undefined) throw new Refused('no_signing_key', 'there is no usable signing key');
   const { kid, key: signingKey } = signerOf(answering);
   const about = {
     nonce: request.nonce,

@@ -25,7 +25,7 @@ export function readRequest(text: string): ParsedAirGapRequest {
   const [, body] = form.exec(text.trim().slice(0, longestRequest)) ?? [];
   const read = Request.safeParse(body === undefined ? undefined : jsonIn(body));
   if (read.success) return read.data;
-  throw new Refused('no_request', 'this is no request of a machine, or not the whole of it');
+  throw new Refused('no_request', 'this is not a complete request of a machine');
 }
 
 function jsonIn(base64url: string): unknown {

@@ -11,30 +11,30 @@ const secondsPerDay = 86_400;
 
 const RunFor = Span.refine(
   (text) => (secondsOf(text) ?? 0) <= mostDays * secondsPerDay,
-  `an answer lets a machine run for at most ${mostDays}d`,
+  `an answer can let a machine run for at most ${mostDays}d`,
 );
 
 export const answerOperation = operation({
   path: 'licenses/answer',
   scope: 'change',
-  summary: 'Answer the request of a machine that never comes online',
+  summary: 'Answer the request of an offline machine',
   description:
-    'Activates the license as the machine itself would online. Where that is refused, the answer says so to the machine, and ' +
-    '`refused` says why. The same request again takes no other slot.',
+    'Activates the license as if the machine were online. If activation is refused, the answer tells the machine, and ' +
+    '`refused` has the reason. Repeating the same request uses no further slot.',
   params: z.strictObject({
     request: z
       .string()
       .min(1)
       .max(longestRequest)
-      .describe('What the program wrote, as it stands in its file.'),
+      .describe('The content of the request file that the program wrote.'),
     for: RunFor.optional().describe(
-      'How long the machine may run by the answer, never past the end of the license; AIR_GAP_DAYS unless said.',
+      'How long the machine may run with the answer, at most until the license ends; the default is AIR_GAP_DAYS.',
     ),
   }),
   result: z.object({
-    answer: z.string().describe('What is carried back, as a file.'),
-    licenseId: z.uuid().nullable().describe('The license that the machine has now.'),
-    offlineUntil: Moment.describe('How long the machine may run by the answer.'),
+    answer: z.string().describe('The answer file, to be copied to the machine.'),
+    licenseId: z.uuid().nullable().describe('The license that is now active on the machine.'),
+    offlineUntil: Moment.describe('How long the machine may run with the answer.'),
     refused: z.object({ reason: z.string(), message: z.string() }).nullable(),
   }),
   run: async ({ db, token, opened, airGapSeconds }, { request, for: span }) => {

@@ -36,8 +36,8 @@ const mostAtOnce = 100;
 const IssuedRecord = z.object({
   id: z.uuid(),
   keyEnding: z.string(),
-  key: z.string().nullable().describe('Shown once; null where the order was issued before.'),
-  customerUrl: z.url().describe('Where its customer sees and releases its machines; for the mail.'),
+  key: z.string().nullable().describe('Shown only once; null if the order was issued before.'),
+  customerUrl: z.url().describe('The page where the customer sees and releases machines; for your e-mail.'),
 });
 
 const issueOne = operation({
@@ -45,14 +45,14 @@ const issueOne = operation({
   scope: 'issue',
   summary: 'Issue the licenses of a sale',
   description:
-    'The same order again issues nothing and answers what there is, without keys: those are shown once. ' +
-    'With `rekey` licenses of the order that no machine has activated get new keys, for a caller whose answer was lost; ' +
-    'the keys before are unknown from then on.',
+    'Repeating an order issues nothing and returns the existing licenses without their keys, which are shown only once. ' +
+    'With `rekey`, licenses of the order that no machine has activated get new keys, for a caller that lost the first response; ' +
+    'their old keys stop working.',
   params: z.strictObject({
     plan: PlanName,
     orderRef: Reference,
     customerRef: CustomerRef.optional(),
-    term: Term.optional().describe('The plan’s unless said.'),
+    term: Term.optional().describe('By default that of the plan.'),
     count: z.int().min(1).max(mostAtOnce).default(1),
     machineLimit: MachineLimit.optional(),
     transferLimit: z.int().min(0).max(1_000).optional(),
@@ -64,7 +64,7 @@ const issueOne = operation({
     const { db, token } = work;
     const { product } = token;
     if ((await findPlan(db, order.plan, product)) === undefined)
-      throw new Refused('unknown_plan', `there is no plan ${order.plan} (license plan set makes one)`);
+      throw new Refused('unknown_plan', `there is no plan ${order.plan} (create it with license plan set)`);
     const { plan, licenses, isRepeated } = await issue(db, {
       ...{ ...order, product },
       ...(term !== undefined && { term: termOf(term) }),
@@ -85,13 +85,13 @@ const issueOne = operation({
 const list = operation({
   path: 'licenses/list',
   scope: 'read',
-  summary: 'List licenses, the newest first',
+  summary: 'List licenses, newest first',
   params: z.strictObject({
     plan: PlanName.optional(),
     status: z.enum(['active', 'suspended', 'revoked']).optional(),
     customerRef: CustomerRef.optional(),
     orderRef: Reference.optional(),
-    after: LicenseId.optional().describe('The last of the page before.'),
+    after: LicenseId.optional().describe('The last id of the previous page.'),
     limit: Limit,
   }),
   result: z.object({ items: z.array(LicenseRecord), nextAfter: z.uuid().nullable() }),
@@ -107,7 +107,7 @@ const mostFound = 50;
 const find = operation({
   path: 'licenses/find',
   scope: 'read',
-  summary: 'Find licenses by what a customer can say: the order, or the end of the key',
+  summary: 'Find licenses by order, customer or the end of the key',
   params: z
     .strictObject({
       orderRef: Reference.optional(),
@@ -117,11 +117,11 @@ const find = operation({
         .min(4)
         .max(64)
         .optional()
-        .describe('The last symbols of the key, four at least; the whole key is fine.'),
+        .describe('The last symbols of the key, at least four; the full key works too.'),
     })
     .refine(
       (named) => Object.values(named).filter((one) => one !== undefined).length === 1,
-      'say one of orderRef, customerRef and keyEnding',
+      'give one of orderRef, customerRef and keyEnding',
     ),
   result: z.object({ items: z.array(LicenseRecord) }),
   run: async ({ db, token }, { orderRef, customerRef, keyEnding }) => {
@@ -143,7 +143,7 @@ export const endingOf = (typed: string): string =>
 const get = operation({
   path: 'licenses/get',
   scope: 'read',
-  summary: 'Show a license and the machines that hold it',
+  summary: 'Show a license and its machines',
   params: z.strictObject({ id: LicenseId }),
   result: z.object({ license: LicenseRecord, machines: z.array(MachineRecord) }),
   run: async (work, { id }) => ({
@@ -155,7 +155,7 @@ const get = operation({
 const history = operation({
   path: 'licenses/history',
   scope: 'read',
-  summary: 'Show what happened to a license, and how often it was refused',
+  summary: 'Show the history of a license, and how often it was refused',
   params: z.strictObject({ id: LicenseId, limit: Limit }),
   result: z.object({ events: z.array(EventRecord), denials: z.array(DenialRecord) }),
   run: async (work, { id, limit }) => {
@@ -194,7 +194,7 @@ const changing = <Shape extends z.ZodRawShape>(
     },
   });
 
-const again = 'The same orderRef again changes nothing.';
+const again = 'Repeating the same orderRef has no effect.';
 
 /** Sets a new end of the license. Repeating the call with the same order changes nothing. */
 const renewed = (
@@ -211,17 +211,17 @@ const Slot = z
   .int()
   .min(1)
   .optional()
-  .describe('Which machine, by its slot, where several hold the license.');
+  .describe('The slot of the machine; needed if several machines hold the license.');
 
 const link = operation({
   path: 'licenses/link',
   scope: 'issue',
-  summary: 'Make the link by which a customer sees and releases the machines of a license',
+  summary: 'Create a link where a customer can see and release the machines of a license',
   description:
-    'For the mail of the purchase. Whoever has it may release machines; another key for the license ends it.',
+    'Intended for the e-mail of the purchase. Anyone with the link can release machines; a new key for the license ends it.',
   params: z.strictObject({
     id: LicenseId,
-    for: Span.optional().describe('How long it counts: a year unless said.'),
+    for: Span.optional().describe('How long the link is valid; the default is a year.'),
   }),
   result: z.object({ url: z.url() }),
   run: async (work, { id, for: span }) => {
@@ -233,48 +233,51 @@ const link = operation({
 
 export const licenseOperations = [
   ...[issueOne, list, find, get, history, link],
-  changing('suspend', ['Refuse it until it is resumed'], { reason: Reason.optional() }, ({ db }, id, it) =>
-    suspend(db, { id }, it.reason ?? null),
+  changing(
+    'suspend',
+    ['Suspend the license: it is refused until it is resumed'],
+    { reason: Reason.optional() },
+    ({ db }, id, it) => suspend(db, { id }, it.reason ?? null),
   ),
-  changing('resume', ['Let a suspended license go on'], {}, ({ db }, id) => resume(db, { id })),
-  changing('revoke', ['Refuse it for good'], { reason: Reason.optional() }, ({ db }, id, it) =>
+  changing('resume', ['Resume a suspended license'], {}, ({ db }, id) => resume(db, { id })),
+  changing('revoke', ['Revoke the license for good'], { reason: Reason.optional() }, ({ db }, id, it) =>
     revoke(db, { id }, it.reason ?? null),
   ),
   changing(
     'renew',
-    ['Give it another end, as a renewal that was paid', again],
+    ['Change the end of the license, for example after a paid renewal', again],
     { term: Term, orderRef: Reference.optional() },
     (work, id, it) => renewed(work, id, termOf(it.term), it.orderRef),
   ),
   changing(
     'extend',
-    ['Let it last so much longer; what has ended begins anew', again],
+    ['Extend the license by a duration; an expired one starts again from now', again],
     { for: Span, orderRef: Reference.optional() },
     (work, id, it) => renewed(work, id, { kind: 'for', seconds: secondsOf(it.for) ?? 0 }, it.orderRef),
   ),
   changing(
     'transfer',
-    ['Give it to another machine, within its plan’s transfers'],
+    ["Transfer the license to another machine, within the plan's number of transfers"],
     { machineId: MachineId, slot: Slot, force: z.boolean().default(false) },
     ({ db, hasher }, id, { machineId, slot, force }) =>
       transfer(db, { id }, { machineId, hasher, isForced: force, choice: choiceOf(slot) }),
   ),
   changing(
     'release',
-    ['Take it from its machine; the next one that asks gets it'],
+    ['Release the license from its machine; the next machine that activates it gets it'],
     { slot: Slot, all: z.boolean().default(false) },
     async ({ db }, id, { slot, all }) =>
       (await release(db, { id }, all ? { kind: 'all' } : choiceOf(slot))).license,
   ),
   changing(
     'resize',
-    ['Let so many machines hold it at once; those that hold it go on'],
+    ['Set how many machines can hold it at the same time; current machines keep it'],
     { machineLimit: MachineLimit },
     ({ db }, id, { machineLimit }) => resize(db, { id }, machineLimit),
   ),
   changing(
     'entitle',
-    ['Give it features of its own; machines have them with their next certificate'],
+    ['Give the license its own features; machines get them with their next certificate'],
     { features: OwnFeatures },
     ({ db }, id, { features }) => entitle(db, { id }, () => features),
   ),

@@ -32,15 +32,15 @@ export const openApiOf = (operations: readonly AnyOperation[]): Document => ({
     title: 'Licenses, for operators',
     version: '1',
     description:
-      'Issue, find and change licenses, and be told what happens to them. Tokens are made by `license token new`, ' +
-      'each for one product. Every call is a POST of JSON.',
+      'Issue, find and change licenses, and receive webhooks about them. Create tokens with `license token new`, ' +
+      'each for one product. Every call is a POST request with JSON.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/' }],
   security: [{ token: [] }],
   tags: [
-    { name: 'licenses', description: 'What was sold.' },
-    { name: 'webhooks', description: 'Who is told of it.' },
+    { name: 'licenses', description: 'Issued licenses.' },
+    { name: 'webhooks', description: 'Webhooks.' },
   ],
   paths: Object.fromEntries(
     operations.map(({ path, scope, summary, description, params, result }) => [
@@ -49,16 +49,16 @@ export const openApiOf = (operations: readonly AnyOperation[]): Document => ({
         post: {
           operationId: nameOf(path),
           ...{ summary, tags: [path.split('/')[0]] },
-          description: [description, `Needs the scope \`${scope}\`.`].filter(Boolean).join(' '),
+          description: [description, `Requires the scope \`${scope}\`.`].filter(Boolean).join(' '),
           requestBody: { required: true, content: json(schemaOf(params, 'input')) },
           responses: {
             200: { description: 'Done.', content: json(schemaOf(result, 'output')) },
             '4XX': {
-              description: 'Refused: details.reason says why.',
+              description: 'Refused; details.reason has the reason.',
               content: json(errorRef),
             },
             '5XX': {
-              description: 'Not answered: send it again.',
+              description: 'Not answered; send the call again.',
               content: json(errorRef),
             },
           },

@@ -8,25 +8,25 @@ import { secondsOf, timeOf } from '../operators/spans.ts';
 
 const printable = /^[^\p{Cc}]+$/u;
 
-export const LicenseId = z.uuid().describe('The license, by its id; no secret.');
+export const LicenseId = z.uuid().describe("The license's id; it is not secret.");
 export const Reference = z
   .string()
   .min(1)
   .max(128)
   .regex(printable)
-  .describe('The seller’s own name for the sale.');
+  .describe('Your own reference of the sale.');
 export const CustomerRef = z
   .string()
   .min(1)
   .max(128)
   .regex(printable)
-  .refine((text) => !text.includes('@'), 'must be a reference of yours, no e-mail address')
-  .describe('The seller’s own name for the buyer, no e-mail address.');
-export const Reason = z.string().min(1).max(512).regex(printable).describe('Why, for operators to read.');
+  .refine((text) => !text.includes('@'), 'must be your own reference, not an e-mail address')
+  .describe('Your own reference of the customer, not an e-mail address.');
+export const Reason = z.string().min(1).max(512).regex(printable).describe('The reason, for operators.');
 export const MachineId = z
   .string()
-  .refine((text) => machineIdProblem(text) === undefined, 'is no id of a machine');
-export const Limit = z.int().min(1).max(200).default(50).describe('How many at most.');
+  .refine((text) => machineIdProblem(text) === undefined, 'is not a valid machine id');
+export const Limit = z.int().min(1).max(200).default(50).describe('The maximum number of items.');
 export const MachineLimit = z.int().min(1).max(mostMachines);
 export const PlanName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 
@@ -34,13 +34,13 @@ const Span = z
   .string()
   .refine(
     (text) => (secondsOf(text) ?? 0) > 0,
-    'must be a span such as 365d (s, m, h, d, w or y), 100y at most',
+    'must be a duration such as 365d (s, m, h, d, w or y), at most 100y',
   )
-  .describe('A span such as 365d, 12w or 2y.');
+  .describe('A duration such as 365d, 12w or 2y.');
 const Time = z
   .string()
-  .refine((text) => timeOf(text) !== undefined, 'must be a day or a time such as 2027-12-31T12:00:00Z')
-  .describe('A time such as 2027-12-31T12:00:00Z, or the beginning of a day (UTC).');
+  .refine((text) => timeOf(text) !== undefined, 'must be a date or a time such as 2027-12-31T12:00:00Z')
+  .describe('A time such as 2027-12-31T12:00:00Z, or a date for the start of that day (UTC).');
 
 export const Term = z
   .union([
@@ -48,7 +48,7 @@ export const Term = z
     z.strictObject({ expires: Time }),
     z.strictObject({ perpetual: z.literal(true) }),
   ])
-  .describe('How long: from the first activation on, until a time, or for ever.');
+  .describe('The term: a duration from the first activation, until a time, or perpetual.');
 
 export function termOf(term: z.infer<typeof Term>): PlanTerm {
   if ('for' in term) return { kind: 'for', seconds: secondsOf(term.for) ?? 0 };
@@ -68,14 +68,14 @@ export const LicenseRecord = z.object({
   keyEnding: z.string().describe('The last four symbols of its key.'),
   state: z.enum(['unactivated', 'active', 'expired', 'suspended', 'revoked']),
   reason: z.string().nullable().describe('Why it was suspended or revoked.'),
-  expiresAt: Moment.describe('Null: never, or not before its first activation.'),
-  durationSeconds: z.int().nullable().describe('How long it lasts from its first activation on.'),
+  expiresAt: Moment.describe('null if it never expires, or is not activated yet.'),
+  durationSeconds: z.int().nullable().describe('The duration from the first activation.'),
   machineLimit: z.int(),
   machinesUsed: z.int(),
-  leaseSeconds: z.int().nullable().describe('For how long a slot is lent each time.'),
+  leaseSeconds: z.int().nullable().describe('How long a slot is lent each time.'),
   activatedAt: Moment,
   lastSeenAt: Moment,
-  offlineUntil: Moment.describe('As long as any certificate that was given still lives.'),
+  offlineUntil: Moment.describe('Until when an issued certificate can still be valid.'),
   transfers: z.int(),
   transferLimit: z.int(),
   features: LicenseFeatures,
@@ -113,8 +113,8 @@ export const EventRecord = z.object({
   actorRef: z
     .string()
     .nullable()
-    .describe('Which token or person of support it was: `token shop`, `person ana@example.com`.'),
-  epoch: z.int().describe('How often the license had been taken from a machine by then.'),
+    .describe('The token or support person: `token shop`, `person ana@example.com`.'),
+  epoch: z.int().describe('The number of transfers by then.'),
   at: z.iso.datetime(),
   data: z.record(z.string(), z.unknown()),
 });
@@ -129,9 +129,9 @@ export const DenialRecord = z.object({
 export const EndpointRecord = z.object({
   id: z.uuid(),
   url: z.string(),
-  kinds: z.array(z.string()).nullable().describe('Null: of whatever happens.'),
+  kinds: z.array(z.string()).nullable().describe('null means all events.'),
   isActive: z.boolean(),
-  waiting: z.int().describe('What is still to be delivered.'),
+  waiting: z.int().describe('The number of pending deliveries.'),
   createdAt: z.iso.datetime(),
 });
 

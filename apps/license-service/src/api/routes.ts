@@ -84,7 +84,7 @@ async function runOperation(
     await db.all(sql`select set_config('licenses.actor', ${`token ${token.name}`}, true)`);
     const around = { opened, hasher, sealing: sealingBy(seals), secrets: seals, webhooks: options.courier };
     const work = { db, token, baseUrl, ...around, airGapSeconds: options.airGapSeconds };
-    return it.run(work, parseWith(it.params, body ?? {}, 'The parameters do not fit.') as never);
+    return it.run(work, parseWith(it.params, body ?? {}, 'The parameters are invalid.') as never);
   });
   return typeof done === 'function' ? (done as () => Promise<unknown>)() : done;
 }

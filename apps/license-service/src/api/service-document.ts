@@ -6,21 +6,21 @@ import { type Document, errorRef, json, schemaOf } from './openapi.ts';
 /** The version of the described API, by semantic versioning. It changes only if the paths change. */
 const interfaceVersion = '1.0.0';
 
-const LicenseKey = z.string().describe('The key that was sold, such as MUST-…');
-const MachineId = z.string().describe('Identifies the machine; the same text at each call.');
+const LicenseKey = z.string().describe('The license key, such as MUST-…');
+const MachineId = z.string().describe('Identifies the machine; send the same text in each call.');
 const Time = z.iso.datetime();
 
 const Question = z.strictObject({ licenseKey: LicenseKey, machineId: MachineId });
 const License = z.object({
   key: z.string(),
   plan: z.string(),
-  expiresAt: Time.describe('9999-12-31T23:59:59.000Z where the license never expires.'),
+  expiresAt: Time.describe('9999-12-31T23:59:59.000Z if the license never expires.'),
   machineId: z.string(),
   activated: z.boolean(),
 });
 const Activation = z.object({ success: z.literal(true), license: License });
 const Check = z.object({
-  valid: z.boolean().describe('This machine holds the license, and it is in force.'),
+  valid: z.boolean().describe('This machine holds the license, and the license is valid.'),
   plan: z.string(),
   expiresAt: Time,
   active: z.boolean().describe('This machine holds the license.'),
@@ -34,16 +34,16 @@ const Keys = z.object({
 });
 
 const meanings: Readonly<Record<number, string>> = {
-  400: 'A parameter is missing, or does not fit.',
-  403: 'The license or the trial is no longer in force, or may not be moved; details.reason says why.',
-  404: 'There is no such license, trial or product.',
-  405: 'The path takes POST alone; see Allow.',
+  400: 'A parameter is missing or invalid.',
+  403: 'The license or the trial is no longer valid, or may not be transferred; details.reason has the reason.',
+  404: 'The license, trial or product does not exist.',
+  405: 'The path accepts only POST; see the Allow header.',
   409: 'Another machine holds the license, or this one does not.',
-  413: 'The body is too large.',
-  415: 'The body is not application/json in UTF-8.',
-  429: 'Too many attempts; see Retry-After.',
-  500: 'A fault of the service.',
-  503: 'The service is away or overloaded; see Retry-After.',
+  413: 'The request body is too large.',
+  415: 'The request body is not application/json in UTF-8.',
+  429: 'Too many attempts; Retry-After says how long to wait.',
+  500: 'Internal server error.',
+  503: 'The service is unavailable or overloaded; Retry-After says how long to wait.',
 };
 const ofBodies = [400, 403, 404, 405, 409, 413, 415, 429, 500, 503];
 const ofQueries = [400, 404, 429, 500, 503];
@@ -80,7 +80,7 @@ const post = (operationId: string, summary: string, { params, result, done }: Po
 const publicPaths = {
   '/api/activate': post('activate', 'Activate a license on a machine', {
     ...{ params: Question, result: Activation },
-    done: 'The machine holds the license. The same machine may ask again.',
+    done: 'The machine holds the license. Repeating the call on the same machine is safe.',
   }),
   '/api/activate/check': {
     get: {
@@ -93,14 +93,14 @@ const publicPaths = {
     ...{ params: Question, result: Activation },
     done: 'Another machine may activate the license.',
   }),
-  '/api/trials': post('trial', 'Begin or continue the trial of a machine', {
+  '/api/trials': post('trial', 'Start or continue the trial of a machine', {
     ...{ params: z.strictObject({ machineId: MachineId }), result: Trial },
     done: 'The trial of this machine.',
   }),
   '/.well-known/license-keys.json': {
     get: {
       ...described('keys', 'Public keys that verify the signatures of answers'),
-      parameters: [inQuery('product', z.string().describe('The usual product without it.'), false)],
+      parameters: [inQuery('product', z.string().describe('The default product if omitted.'), false)],
       responses: {
         200: {
           description: 'A JSON Web Key Set.',
@@ -121,12 +121,12 @@ export const serviceDocumentOf = (forOperators: Document): object => ({
     'x-product-version': productVersion,
     description:
       'Activates licenses on machines and checks them. Each answer is signed (RFC 9421). ' +
-      'Paths below /api/operators take a token of `license token new`.',
+      'Paths under /api/operators need a token of `license token new`.',
   },
   tags: [
-    { name: 'activation', description: 'What programs ask with a license key.' },
-    { name: 'licenses', description: 'What was sold.' },
-    { name: 'webhooks', description: 'Who is told of it.' },
+    { name: 'activation', description: 'Calls that programs make with a license key.' },
+    { name: 'licenses', description: 'Issued licenses.' },
+    { name: 'webhooks', description: 'Webhooks.' },
   ],
   paths: { ...publicPaths, ...forOperators.paths },
 });

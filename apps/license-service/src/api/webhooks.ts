@@ -26,8 +26,8 @@ const Kinds = z
   .array(z.enum(webhookKinds))
   .min(1)
   .nullable()
-  .describe('Of what it hears; null: of whatever happens.');
-const Secret = z.string().describe('What signs, as Standard Webhooks writes it; shown once.');
+  .describe('The kinds of events to send; null means all events.');
+const Secret = z.string().describe('The signing secret in the format of Standard Webhooks; shown only once.');
 const One = z.object({ endpoint: EndpointRecord });
 const WithSecret = z.object({ endpoint: EndpointRecord, secret: Secret });
 
@@ -37,7 +37,7 @@ const urlWithin = (networks: readonly NamedNetwork[]) =>
     .max(2_048)
     .refine((url) => URL.canParse(url) && refusedUrl(url, networks) === null, {
       error: ({ input }) =>
-        URL.canParse(String(input)) ? (refusedUrl(String(input), networks) ?? '') : 'is no URL',
+        URL.canParse(String(input)) ? (refusedUrl(String(input), networks) ?? '') : 'must be a URL',
     });
 
 /** Defines the operations on endpoints and their subscriptions. */
@@ -47,7 +47,7 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
     operation({
       path: 'webhooks/create',
       scope: 'webhooks',
-      summary: 'Tell an address of what happens to licenses',
+      summary: 'Create a webhook for events of licenses',
       params: z.strictObject({ url: Url, kinds: Kinds.default(null) }),
       result: WithSecret,
       run: ({ db, sealing, token: { product } }, { url, kinds }) =>
@@ -56,7 +56,7 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
     operation({
       path: 'webhooks/list',
       scope: 'webhooks',
-      summary: 'List the addresses that are told',
+      summary: 'List the webhooks',
       params: z.strictObject({}),
       result: z.object({ items: z.array(EndpointRecord) }),
       run: async ({ db, token: { product } }) => ({
@@ -66,8 +66,9 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
     operation({
       path: 'webhooks/update',
       scope: 'webhooks',
-      summary: 'Change an address, what it hears of, or whether it is told',
-      description: 'What happens while it is not active is not told it; what waited before goes on then.',
+      summary: 'Change the URL or the events of a webhook, or pause it',
+      description:
+        'Events that happen while it is inactive are not sent; events that were already pending are sent later.',
       params: z.strictObject({
         id: EndpointId,
         url: Url.optional(),
@@ -82,7 +83,7 @@ function endpointOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
     operation({
       path: 'webhooks/delete',
       scope: 'webhooks',
-      summary: 'Tell an address no more, and forget what was to be told it',
+      summary: 'Delete a webhook and its pending deliveries',
       params: z.strictObject({ id: EndpointId }),
       result: z.object({}),
       run: async ({ db, token: { product } }, { id }) => {
@@ -97,7 +98,7 @@ const secretOperations: readonly AnyOperation[] = [
   operation({
     path: 'webhooks/rotateSecret',
     scope: 'webhooks',
-    summary: 'Make another secret; both sign until the one before is dropped',
+    summary: 'Create a new secret; both sign until the old one is dropped',
     params: z.strictObject({ id: EndpointId }),
     result: WithSecret,
     run: ({ db, sealing, token: { product } }, { id }) => rotateSecret(db, sealing, { product, id }),
@@ -105,7 +106,7 @@ const secretOperations: readonly AnyOperation[] = [
   operation({
     path: 'webhooks/dropOldSecret',
     scope: 'webhooks',
-    summary: 'Sign with the newest secret alone',
+    summary: 'Drop the old secret and sign only with the newest',
     params: z.strictObject({ id: EndpointId }),
     result: One,
     run: async ({ db, token: { product } }, { id }) => ({
@@ -119,7 +120,7 @@ const deliveryOperations: readonly AnyOperation[] = [
   operation({
     path: 'webhooks/test',
     scope: 'webhooks',
-    summary: 'Send a message of type license.test at once, and say what came back',
+    summary: 'Send a message of type license.test immediately, and return the response',
     params: z.strictObject({ id: EndpointId }),
     result: z.object({ status: z.int().nullable(), ms: z.int(), error: z.string().nullable() }),
     run: async ({ db, sealing, webhooks, token: { product } }, { id }) => {
@@ -133,7 +134,7 @@ const deliveryOperations: readonly AnyOperation[] = [
   operation({
     path: 'webhooks/deliveries',
     scope: 'webhooks',
-    summary: 'List what an address was told, the newest first',
+    summary: 'List the deliveries of a webhook, newest first',
     params: z.strictObject({
       id: EndpointId,
       state: z.enum(['waiting', 'delivered', 'given_up']).optional(),
@@ -147,7 +148,7 @@ const deliveryOperations: readonly AnyOperation[] = [
   operation({
     path: 'webhooks/redeliver',
     scope: 'webhooks',
-    summary: 'Tell it once more, at once',
+    summary: 'Send a delivery again immediately',
     params: z.strictObject({ id: z.uuid().describe('The delivery.') }),
     result: z.object({}),
     run: async ({ db, token: { product } }, { id }) => {

@@ -15,20 +15,20 @@ const because = (error: unknown): string => (error instanceof Error ? error.mess
 
 export const answerCommand: LicenseCommand = {
   name: 'answer',
-  description: 'Answer the request of a machine that never comes online',
+  description: 'Answer the request of an offline machine',
   shape: (it) =>
     it
-      .argument('<request>', 'the file that the program wrote')
-      .requiredOption('--out <file>', 'write the answer into a new file, for the machine')
+      .argument('<request>', 'the request file that the program wrote')
+      .requiredOption('--out <file>', 'write the answer to this new file, for the machine')
       .option(
         '--for <span>',
-        `how long it may run by it; ${usualDays}d unless said, never past the license’s end`,
+        `how long the machine may run with it; by default ${usualDays}d, at most until the license ends`,
         positiveSpan,
       ),
   run: async ({ pool, secrets }, options, [file = '']) => {
     const seconds = number(options, 'for') ?? usualDays * secondsPerDay;
     if (seconds > mostDays * secondsPerDay)
-      throw new Refused('span', `an answer lets a machine run for at most ${mostDays}d`);
+      throw new Refused('span', `an answer can let a machine run for at most ${mostDays}d`);
     const asked = await readFile(file, 'utf8').catch((error: unknown) => {
       throw new Refused('request', `${file} cannot be read: ${because(error)}`);
     });
@@ -50,12 +50,12 @@ export const answerCommand: LicenseCommand = {
         ? {
             json: { ...outcome, file: out },
             lines: [
-              `License ${outcome.licenseId} is the machine’s; with ${out} it may run until ${minuteOf(outcome.offlineUntil)} UTC.`,
+              `License ${outcome.licenseId} is now active on the machine; with ${out} it may run until ${minuteOf(outcome.offlineUntil)} UTC.`,
             ],
           }
         : {
             json: { ...outcome, file: out },
-            lines: [`Refused: ${outcome.message} ${out} tells the machine so.`],
+            lines: [`Refused: ${outcome.message} The file ${out} tells the machine so.`],
             isBad: true,
           };
     } finally {

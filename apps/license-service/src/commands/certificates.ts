@@ -18,15 +18,15 @@ const mostSeconds = mostDays * 86_400;
 
 export const certCommand: LicenseCommand = {
   name: 'cert',
-  description: 'Make a certificate for the machine that has the license, to run offline',
+  description: 'Create a certificate so that the machine with the license can run offline',
   shape: (it) =>
     withId(it)
       .requiredOption('--machine <machineId>', 'the machine’s id')
-      .option('--for <span>', 'how long; 7d unless said, never past the license’s end', toSeconds),
+      .option('--for <span>', 'how long; by default 7d, at most until the license ends', toSeconds),
   run: async (context, options) => {
     const seconds = number(options, 'for') ?? usualSeconds;
     if (seconds < 1 || seconds > mostSeconds)
-      throw new Refused('span', `a certificate lives at most ${mostDays}d`);
+      throw new Refused('span', `a certificate can be valid for at most ${mostDays}d`);
     const machineId = machineOf(options);
     const ref = await refOf(context, options);
     const [hasher, { seals }] = await Promise.all([hasherOf(context), context.secrets()]);
@@ -60,12 +60,13 @@ async function verifyCertificate(
   kind: SignedCertificateKind,
 ): Promise<CommandOutput> {
   const payload = readCertificate(certificate, await keysOf(context), kind);
-  if (payload === undefined) return bad('not_genuine', 'This certificate is not signed by a key of ours.');
+  if (payload === undefined)
+    return bad('not_genuine', 'This certificate was not signed with a key of this installation.');
   const isAlive = payload.exp * 1_000 > Date.now();
-  const ends = `${isAlive ? 'lives until' : 'ended'} ${minuteOf(new Date(payload.exp * 1_000).toISOString())}`;
+  const ends = `${isAlive ? 'is valid until' : 'expired'} ${minuteOf(new Date(payload.exp * 1_000).toISOString())}`;
   const json = { isGenuine: true, isAlive, payload };
   if (kind === 'trial1') {
-    const line = `A certificate of ours for trial ${payload.lic}; it ${ends}.`;
+    const line = `A genuine certificate for trial ${payload.lic}; it ${ends}.`;
     return { json, lines: [line], isBad: !isAlive };
   }
   const license = await reading(context.pool, (db) => getLicense(db, { id: payload.lic }));
@@ -73,7 +74,7 @@ async function verifyCertificate(
   return {
     json: { ...json, license: { ...license, state } },
     lines: [
-      `A certificate of ours for license ${payload.lic}, plan ${payload.plan}; it ${ends}.`,
+      `A genuine certificate for license ${payload.lic}, plan ${payload.plan}; it ${ends}.`,
       `The license is ${state} now.`,
     ],
     isBad: !isAlive,
@@ -83,13 +84,13 @@ async function verifyCertificate(
 async function verifyKey({ pool }: Context, text: string): Promise<CommandOutput> {
   const parsed = parseKey(text, await reading(pool, keyPrefixes));
   if (parsed.kind === 'none')
-    return bad('invalid_license_key', 'This is no license key, and no certificate.');
+    return bad('invalid_license_key', 'This is neither a license key nor a certificate.');
   if (parsed.kind === 'typo') {
     const { position, typedPosition, perhaps } = parsed;
     return {
       ...bad(
         'invalid_license_key',
-        `This is no license key: character ${typedPosition} looks wrong, perhaps ${perhaps}.`,
+        `Not a valid license key: character ${typedPosition} looks wrong, perhaps it is ${perhaps}.`,
       ),
       json: { isGenuine: false, reason: 'invalid_license_key', position, perhaps },
     };
@@ -97,17 +98,18 @@ async function verifyKey({ pool }: Context, text: string): Promise<CommandOutput
   const license = await reading(pool, (db) => getLicense(db, { key: text }));
   return {
     json: { isGenuine: true, license: { ...license, state: stateOf(license) } },
-    lines: [`A key of ours: license ${license.id}, plan ${license.plan}, ${stateOf(license)}.`],
+    lines: [`A genuine key: license ${license.id}, plan ${license.plan}, ${stateOf(license)}.`],
   };
 }
 
 export const verifyCommand: LicenseCommand = {
   name: 'verify',
-  description: 'Look at a key or a certificate from standard input: is it ours, and what is it worth now',
+  description:
+    'Check a key or a certificate from standard input: whether it is genuine, and its current state',
   run: async (context) => {
     const [text, ...more] = await context.readLines('Key or certificate');
     if (text === undefined || more.length > 0)
-      throw new Refused('one_line', 'one key or certificate, on one line');
+      throw new Refused('one_line', 'give one key or certificate, on one line');
     const kind = certificateKinds.find((one) => text.trim().startsWith(`${one}.`));
     return kind === undefined ? verifyKey(context, text) : verifyCertificate(context, text, kind);
   },

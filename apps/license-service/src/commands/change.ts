@@ -28,26 +28,26 @@ const reasonOf = (options: Options): string | null => text(options, 'reason') ??
 
 export const suspendCommand = command(
   'suspend',
-  'Refuse it until it is resumed',
+  'Suspend a license until it is resumed',
   (db, ref, options) => suspend(db, ref, reasonOf(options)),
-  (it) => it.option('--reason <text>', 'why, for operators to read'),
+  (it) => it.option('--reason <text>', 'the reason, for operators'),
 );
 
-export const resumeCommand = command('resume', 'Let a suspended license go on', resume);
+export const resumeCommand = command('resume', 'Resume a suspended license', resume);
 
 export const revokeCommand = command(
   'revoke',
-  'Refuse it for good',
+  'Revoke a license for good',
   (db, ref, options) => revoke(db, ref, reasonOf(options)),
-  (it) => it.option('--reason <text>', 'why, for operators to read'),
+  (it) => it.option('--reason <text>', 'the reason, for operators'),
 );
 
 export const renewCommand = command(
   'renew',
-  'Give it another end: so much longer, a day, or none',
+  'Change the end of a license: extend it, set a date, or remove the end',
   (db, ref, options) => {
     const term = termOf(options);
-    if (term === undefined) throw new Refused('no_term', 'say --for, --expires or --perpetual');
+    if (term === undefined) throw new Refused('no_term', 'give --for, --expires or --perpetual');
     return renew(db, ref, term);
   },
   withTerm,
@@ -60,14 +60,14 @@ export const hasherOf = async ({ secrets }: Pick<Context, 'secrets'>): Promise<M
 
 export const rotateCommand: LicenseCommand = {
   name: 'rotate',
-  description: 'Make another key for it; the old one is unknown from now on',
+  description: 'Create a new key for a license; the old key stops working',
   shape: withId,
   run: async (context, options) => {
     const ref = await refOf(context, options);
     const { license, key } = await inTransaction(context.pool, (db) => rotate(db, ref));
     return {
       json: { license, key },
-      lines: [`License ${license.id} has another key. Copy it now, it is not shown again:`, key],
+      lines: [`License ${license.id} has a new key. Copy it now; it will not be shown again:`, key],
     };
   },
 };

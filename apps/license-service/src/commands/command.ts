@@ -53,12 +53,12 @@ export const number = (options: Options, name: string): number | undefined => {
 };
 
 export const withProduct = (command: Command): Command =>
-  command.option('--product <product>', `what it is of; ${usualProduct} unless said`);
+  command.option('--product <product>', `the product; by default ${usualProduct}`);
 
 export const productIn = (options: Options): string | undefined => text(options, 'product');
 
 export const withId = (command: Command): Command =>
-  command.option('--id <id>', 'the license by its id; else its key is read from standard input');
+  command.option('--id <id>', "the license's id; without it the key is read from standard input");
 
 /** Returns the license given by --id or else by the key on standard input. */
 export async function refOf(
@@ -68,7 +68,7 @@ export async function refOf(
   const id = text(options, 'id');
   if (id !== undefined) return { id };
   const [key, ...more] = await readLines('License key');
-  if (key === undefined) throw new Refused('no_key', 'no key came on standard input');
-  if (more.length > 0) throw new Refused('several_keys', 'one key at a time');
+  if (key === undefined) throw new Refused('no_key', 'no key was given on standard input');
+  if (more.length > 0) throw new Refused('several_keys', 'give only one key');
   return { key };
 }

@@ -29,7 +29,7 @@ type Look = (context: Context) => Promise<Finding[]>;
 const lookAtSchema: Look = async ({ pool }) => [
   (await isSchemaCurrent(pool))
     ? finding('schema', 'well', 'current')
-    : finding('schema', 'wrong', 'not current: license migrate'),
+    : finding('schema', 'wrong', 'out of date; run license migrate'),
 ];
 
 /** Checks that the role of the service has the rights it needs, and none to change or delete events. */
@@ -50,10 +50,10 @@ const lookAtRole: Look = async ({ databaseUrl }) => {
     );
     const [row] = rows;
     if (row?.works !== true)
-      return [finding('role', 'wrong', 'muster_licenses lacks rights: license migrate')];
+      return [finding('role', 'wrong', 'muster_licenses lacks permissions; run license migrate')];
     return row.keeps
-      ? [finding('role', 'well', 'muster_licenses may do its work and change no event')]
-      : [finding('role', 'wrong', 'muster_licenses may change or delete events: take those rights away')];
+      ? [finding('role', 'well', 'muster_licenses has the needed permissions and cannot change events')]
+      : [finding('role', 'wrong', 'muster_licenses can change or delete events; revoke those permissions')];
   } finally {
     await service.end();
   }
@@ -62,11 +62,11 @@ const lookAtRole: Look = async ({ databaseUrl }) => {
 const lookAtSecrets: Look = async ({ environment }) =>
   (['LICENSE_PEPPER', 'LICENSE_SEAL'] as const).map((name) =>
     environment[name]
-      ? finding(name, 'well', 'comes from the environment')
+      ? finding(name, 'well', 'set in the environment')
       : finding(
           name,
           'note',
-          'is not set: a secret stands in for it that lies in the database, beside what it protects',
+          'is not set: a secret in the database is used instead, next to the data that it protects',
         ),
   );
 
@@ -79,13 +79,13 @@ const lookAtPeppers: Look = async (context) => {
     found.filter((one) => wanted(one.pepperId)).reduce((sum, { machines }) => sum + machines, 0);
   const lost = count((id) => !pepperIds.includes(id));
   const old = count((id) => pepperIds.includes(id) && id !== pepperId);
-  const known = finding('machines', 'well', `${count((id) => id === pepperId)} known by the pepper of now`);
+  const known = finding('machines', 'well', `${count((id) => id === pepperId)} use the current pepper`);
   if (lost > 0) {
     return [
       finding(
         'machines',
         'wrong',
-        `${lost} are known by a pepper that is not here: they are taken for others`,
+        `${lost} use a pepper that is not configured, so their machines are not recognized`,
       ),
     ];
   }
@@ -93,11 +93,7 @@ const lookAtPeppers: Look = async (context) => {
     ? [known]
     : [
         known,
-        finding(
-          'machines',
-          'note',
-          `${old} are still known by the pepper before: keep it until they came by`,
-        ),
+        finding('machines', 'note', `${old} still use the old pepper; keep it until they have been updated`),
       ];
 };
 
@@ -117,13 +113,22 @@ const lookAtKeys: Look = async ({ pool, secrets }) => {
 function signingOf(product: string, keys: readonly SigningKey[], kid: string | undefined): Finding {
   const what = product === usualProduct ? 'signing' : `signing ${product}`;
   const current = keys.find(({ state }) => state === 'current');
-  if (current === undefined) return finding(what, 'wrong', 'no key is due: license signing-key new --in 0d');
+  if (current === undefined)
+    return finding(what, 'wrong', 'no signing key is active: license signing-key new --in 0d');
   if (kid === undefined)
-    return finding(what, 'wrong', 'no key opens with LICENSE_SEAL: set it right, or signing-key new --in 0d');
+    return finding(
+      what,
+      'wrong',
+      'no signing key can be decrypted with LICENSE_SEAL: correct it, or run signing-key new --in 0d',
+    );
   const following = keys.filter(({ state }) => state === 'next').length;
   return kid === current.kid
-    ? finding(what, 'well', `signs with ${kid}, ${following} to follow`)
-    : finding(what, 'note', `${current.kid} is due and does not open with LICENSE_SEAL; ${kid} signs`);
+    ? finding(what, 'well', `signs with ${kid}; ${following} more will follow`)
+    : finding(
+        what,
+        'note',
+        `${current.kid} should sign but cannot be decrypted with LICENSE_SEAL; ${kid} signs instead`,
+      );
 }
 
 const lookAtWebhooks: Look = async ({ pool, secrets }) => {
@@ -139,7 +144,7 @@ const lookAtWebhooks: Look = async ({ pool, secrets }) => {
       : finding(
           'webhooks',
           'wrong',
-          `${shut} hear nothing, since their secrets do not open with LICENSE_SEAL: webhooks/rotateSecret makes others`,
+          `${shut} receive nothing, because their secrets cannot be decrypted with LICENSE_SEAL: create new ones with webhooks/rotateSecret`,
         ),
   ];
 };
@@ -152,11 +157,11 @@ const lookAtClock: Look = async ({ pool }) => {
   const skew = Math.round(new Date(row?.at ?? 0).getTime() - (before + Date.now()) / 2);
   return [
     Math.abs(skew) <= mostSkewMillis
-      ? finding('clock', 'well', `the database's is ${skew} ms from this machine's`)
+      ? finding('clock', 'well', `the database's clock differs by ${skew} ms from this machine's`)
       : finding(
           'clock',
           'wrong',
-          `the database's is ${skew} ms from this machine's: certificates end by the wrong one`,
+          `the database's clock differs by ${skew} ms from this machine's, so certificates expire at the wrong time`,
         ),
   ];
 };
@@ -164,13 +169,13 @@ const lookAtClock: Look = async ({ pool }) => {
 const lookAtRedis: Look = async ({ environment }) => {
   const url = environment['REDIS_URL'];
   if (!url)
-    return [finding('redis', 'note', 'REDIS_URL is not set: each process counts attempts for itself')];
+    return [finding('redis', 'note', 'REDIS_URL is not set, so each process counts attempts separately')];
   const redis = redisCheck(url);
   try {
     await redis.check.run();
     return [finding('redis', 'well', 'answers')];
   } catch {
-    return [finding('redis', 'wrong', 'does not answer: each process counts attempts for itself')];
+    return [finding('redis', 'wrong', 'does not answer, so each process counts attempts separately')];
   } finally {
     redis.close();
   }
@@ -183,7 +188,7 @@ const lookAtEnvironment: Look = async ({ environment }) => {
       ? finding(
           'proxies',
           'note',
-          'TRUST_PROXY is not set: behind a balancer everybody has one address, and one limit',
+          'TRUST_PROXY is not set: behind a load balancer all clients share one address and one limit',
         )
       : finding(
           'proxies',
@@ -196,14 +201,14 @@ const lookAtEnvironment: Look = async ({ environment }) => {
 const lookAtSupport: Look = async ({ environment, pool }) => {
   const { operatorsIssuer: issuer, WEBHOOK_NETWORKS: networks } = readConfig({ ...environment });
   if (issuer === undefined)
-    return [finding('support', 'note', 'OPERATORS_ISSUER is not set: people of support paste a token')];
+    return [finding('support', 'note', 'OPERATORS_ISSUER is not set, so support signs in with a token')];
   const granted = (await reading(pool, listGrants)).filter(({ isGood }) => isGood).length;
   if (granted === 0)
-    return [finding('support', 'wrong', 'nobody may do anything there yet: license operator grant')];
+    return [finding('support', 'wrong', 'no one has access there yet: license operator grant')];
   const sender = createSender({ networks });
   try {
     await openIssuer(sender, issuer);
-    return [finding('support', 'well', `${issuer.name} answers, and ${granted} grants count`)];
+    return [finding('support', 'well', `${issuer.name} answers, and ${granted} grants are active`)];
   } catch (error) {
     return [finding('support', 'wrong', `${issuer.issuer}: ${wordsOf(error)}`)];
   } finally {
@@ -228,7 +233,7 @@ const marks = { well: 'ok   ', note: 'note ', wrong: 'WRONG' } as const;
 
 export const doctorCommand: LicenseCommand = {
   name: 'doctor',
-  description: 'Look at everything that can be wrong with the installation; exit code 1 where something is',
+  description: 'Check the installation for problems; the exit code is 1 if there are any',
   run: async (context) => {
     const findings: Finding[] = [];
     for (const [what, look] of looks) {

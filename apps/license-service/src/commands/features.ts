@@ -15,7 +15,7 @@ function toFeature(given: string): Named {
     if (value === 'off') return [name, false];
     if (/^\d{1,9}$/.test(value)) return [name, Number(value)];
   }
-  throw new InvalidArgumentError('It must be a name in small letters, alone or with =on, =off or a number.');
+  throw new InvalidArgumentError('It must be a name in lower case, optionally with =on, =off or a number.');
 }
 
 /** Collects the values of a repeated option, which Commander passes one by one. */
@@ -26,14 +26,14 @@ const gather =
 export const withFeature = (command: Command): Command =>
   command.option(
     '--feature <feature>',
-    'what it lets people do: export, seats=5, api=off; may be said again',
+    'a feature of the license: export, seats=5, api=off; repeatable',
     gather(toFeature),
   );
 
 export const withFeatures = (command: Command): Command =>
   withFeature(command).option(
     '--drop-feature <name>',
-    'say no more of it here; may be said again',
+    "remove the license's own value of this feature; repeatable",
     gather(String),
   );
 
@@ -50,17 +50,17 @@ export function featuresOf(options: Options, before: LicenseFeatures = {}): Lice
     ...Object.fromEntries(listOf(options, 'feature') as readonly Named[]),
   });
   if (features.success) return features.data;
-  throw new Refused('features', features.error.issues[0]?.message ?? 'these features do not fit');
+  throw new Refused('features', features.error.issues[0]?.message ?? 'these features are invalid');
 }
 
 export const entitleCommand: LicenseCommand = {
   name: 'entitle',
   description:
-    'Give a license features of its own, beside and before its plan’s; machines have them with their next certificate',
+    "Give a license its own features, in addition to its plan's; machines get them with their next certificate",
   shape: (it) => withFeatures(withId(it)),
   run: async (context, options) => {
     if (options['feature'] === undefined && options['dropFeature'] === undefined)
-      throw new Refused('no_features', 'say --feature or --drop-feature');
+      throw new Refused('no_features', 'give --feature or --drop-feature');
     const ref = await refOf(context, options);
     return shownLicense(
       await inTransaction(context.pool, (db) => entitle(db, ref, (own) => featuresOf(options, own))),

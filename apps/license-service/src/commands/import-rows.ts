@@ -41,7 +41,10 @@ function fieldOf(name: string): Field {
   const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '');
   const field = fields.find((one) => one.replace('_', '') === plain);
   if (field !== undefined) return field;
-  throw new Refused('column', `no license has a ${JSON.stringify(name)}; there are ${fields.join(', ')}`);
+  throw new Refused(
+    'column',
+    `${JSON.stringify(name)} is not a field of a license; valid fields: ${fields.join(', ')}`,
+  );
 }
 
 function csvRecords(text: string): Entry[] {
@@ -54,12 +57,12 @@ function csvRecords(text: string): Entry[] {
       trim: true,
     }) as unknown as typeof parsed;
   } catch (error) {
-    if (error instanceof CsvError) throw new Refused('csv', `the file is no CSV: ${error.message}`);
+    if (error instanceof CsvError) throw new Refused('csv', `the file is not valid CSV: ${error.message}`);
     throw error;
   }
   const [head, ...rows] = parsed;
   const names = (head?.record ?? []).map(fieldOf);
-  if (new Set(names).size !== names.length) throw new Refused('column', 'a column stands there twice');
+  if (new Set(names).size !== names.length) throw new Refused('column', 'a column appears twice');
   return rows.map(({ info, record }) => ({
     line: info.lines,
     cells: new Map(names.map((name, place) => [name, record[place] ?? ''])),
@@ -71,10 +74,10 @@ function jsonRecord(text: string, line: number): Entry {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Refused('jsonl', `line ${line} is no JSON`);
+    throw new Refused('jsonl', `line ${line} is not valid JSON`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Refused('jsonl', `line ${line} is no JSON object`);
+    throw new Refused('jsonl', `line ${line} is not a JSON object`);
   }
   const cells = Object.entries(value).map(([name, one]: [string, unknown]): [Field, string] => {
     if (one === null) return [fieldOf(name), ''];
@@ -105,8 +108,8 @@ function keyOf(text: string, prefix: string): FormattedKey | undefined {
   // symbol.
   throw new Unfit(
     parsed.kind === 'typo'
-      ? `the key's character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`
-      : 'the key is none of ours; leave it out, and one is issued in its place',
+      ? `character ${parsed.typedPosition} of the key looks wrong, perhaps it is ${parsed.perhaps}`
+      : 'the key has another format; leave it out to get a new one',
   );
 }
 
@@ -114,7 +117,7 @@ function refOf(name: Field, text: string): string {
   if (text.length > longestRef) throw new Unfit(`${name} is longer than ${longestRef} characters`);
   if (/\p{Cc}/u.test(text)) throw new Unfit(`${name} has control characters`);
   if (name === 'customer_ref' && text.includes('@')) {
-    throw new Unfit('customer_ref must be a reference of yours, no e-mail address');
+    throw new Unfit('customer_ref must be your own reference, not an e-mail address');
   }
   return text;
 }
@@ -130,7 +133,7 @@ function termOf(cell: (name: Field) => string): Incoming['term'] {
     cell('expires') !== '' && ({ kind: 'until', expiresAt: toTime(cell('expires')) } as const),
     isPerpetual && ({ kind: 'perpetual' } as const),
   ].filter((one) => one !== false);
-  if (terms.length > 1) throw new Unfit('it says several of for, expires and perpetual');
+  if (terms.length > 1) throw new Unfit('it has more than one of for, expires and perpetual');
   return terms[0];
 }
 
@@ -145,11 +148,11 @@ export interface Usual {
 function incomingOf({ cells }: Entry, { plan, term, keyPrefix }: Usual): Omit<Incoming, 'orderLine'> {
   const cell = (name: Field): string => cells.get(name) ?? '';
   const orderRef = refOf('order_ref', cell('order_ref'));
-  if (orderRef === '') throw new Unfit('order_ref is missing; by it a row is known when it comes again');
+  if (orderRef === '') throw new Unfit('order_ref is missing; it identifies the row in later imports');
   const named = cell('plan') || plan;
-  if (named === undefined) throw new Unfit('plan is missing (--plan says one for all)');
+  if (named === undefined) throw new Unfit('plan is missing (--plan sets one for all rows)');
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(named)) {
-    throw new Unfit('a plan is named with small letters, digits and . _ -');
+    throw new Unfit("a plan's name has only lower-case letters, digits and . _ -");
   }
   const [transfers, machines] = [cell('transfers'), cell('machines')];
   return {
@@ -172,7 +175,7 @@ const problemOf = (error: unknown): string => {
 export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): ImportFileRow[] {
   const records = format === 'csv' ? csvRecords(text) : jsonRecords(text);
   if (records.length === 0) throw new Refused('empty', 'the file has no rows');
-  if (records.length > mostRows) throw new Refused('rows', `at most ${mostRows} rows at once`);
+  if (records.length > mostRows) throw new Refused('rows', `a file can have at most ${mostRows} rows`);
   const lines = new Map<string, number>();
   const keys = new Set<FormattedKey>();
   return records.map((record): ImportFileRow => {
@@ -183,7 +186,7 @@ export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): I
     if (orderRef !== null) lines.set(orderRef, orderLine);
     try {
       const row = incomingOf(record, usual);
-      if (row.key !== undefined && keys.has(row.key)) throw new Unfit('this key stands in the file before');
+      if (row.key !== undefined && keys.has(row.key)) throw new Unfit('an earlier row has the same key');
       if (row.key !== undefined) keys.add(row.key);
       return { line: record.line, orderRef, incoming: { ...row, orderLine }, problem: undefined };
     } catch (error) {

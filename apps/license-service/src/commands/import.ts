@@ -26,7 +26,7 @@ interface Done {
 class OnlyTried extends Error {
   readonly outcomes: readonly LicenseImportOutcome[];
   constructor(outcomes: readonly LicenseImportOutcome[]) {
-    super('only tried');
+    super('dry run');
     this.outcomes = outcomes;
   }
 }
@@ -51,7 +51,7 @@ const stoppedAfter = (rows: number, error: unknown): unknown =>
   error instanceof Refused
     ? new Refused(
         error.reason,
-        `${error.message}. That is said of the rest alone: the first ${rows} rows were taken over, and the same file again goes on`,
+        `${error.message}. This applies to the remaining rows: the first ${rows} rows were imported; import the same file again to continue`,
       )
     : error;
 
@@ -140,9 +140,9 @@ function linesOf(done: readonly Done[], isDry: boolean, file: string | undefined
   const refused = done.flatMap(({ row, outcome }) =>
     outcome.kind === 'refused' ? [[String(row.line), row.orderRef ?? '-', outcome.problem]] : [],
   );
-  const figures = `${countOf('imported')} imported with their keys, ${countOf('issued')} issued with new ones, ${countOf('unchanged')} there already, ${refused.length} refused.`;
+  const figures = `${countOf('imported')} imported with their keys, ${countOf('issued')} issued with new keys, ${countOf('unchanged')} unchanged, ${refused.length} refused.`;
   return [
-    isDry ? `Only tried, nothing was changed: ${figures}` : figures,
+    isDry ? `Dry run, nothing was changed: ${figures}` : figures,
     ...(file !== undefined && countOf('issued') > 0 ? [`The new keys are in ${file}.`] : []),
     ...(refused.length === 0 ? [] : ['', ...table(['LINE', 'ORDER', 'WHY'], refused.slice(0, mostShown))]),
     ...(refused.length > mostShown ? [`… and ${refused.length - mostShown} more (--json has them all)`] : []),
@@ -151,7 +151,7 @@ function linesOf(done: readonly Done[], isDry: boolean, file: string | undefined
 
 export const importCommand: LicenseCommand = {
   name: 'import',
-  description: 'Take over licenses from a file of CSV or JSON lines; the same rows again change nothing',
+  description: 'Import licenses from a CSV or JSON lines file; repeating the import changes nothing',
   shape: (command) =>
     withProduct(withTerm(command))
       .argument(
@@ -159,14 +159,14 @@ export const importCommand: LicenseCommand = {
         'with order_ref; and key, plan, for, expires, perpetual, customer_ref, transfers, machines',
       )
       .addOption(
-        new Option('--format <format>', 'csv or jsonl; by the file’s name unless said').choices([
+        new Option('--format <format>', 'csv or jsonl; by default from the file name').choices([
           'csv',
           'jsonl',
         ]),
       )
-      .option('--plan <plan>', 'for rows that say none')
-      .option('--out <file>', 'a new file for the keys of rows that have none')
-      .option('--dry-run', 'say what would become of each row, and change nothing'),
+      .option('--plan <plan>', 'for rows without a plan')
+      .option('--out <file>', 'a new file for the keys of rows without a key')
+      .option('--dry-run', 'show the result for each row, and change nothing'),
   run: async (context, options, [file = '']) => {
     const isDry = options['dryRun'] === true;
     const outFile = text(options, 'out');
@@ -174,7 +174,7 @@ export const importCommand: LicenseCommand = {
     const rows = await read(file, product, options);
     const isIssuing = rows.some(({ incoming }) => incoming !== undefined && incoming.key === undefined);
     if (isIssuing && !isDry && outFile === undefined) {
-      throw new Refused('no_out', 'rows without a key get new ones: --out names a new file for them');
+      throw new Refused('no_out', 'rows without a key get a new one: give a new file for them with --out');
     }
     const out = isIssuing && !isDry && outFile !== undefined ? await openOut(outFile) : undefined;
     try {

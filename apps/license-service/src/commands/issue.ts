@@ -36,24 +36,24 @@ async function intoFile(file: string, work: (keep: KeepKeys) => Promise<IssueRes
 
 export const issueCommand: LicenseCommand = {
   name: 'issue',
-  description: 'Issue licenses; their keys are shown once',
+  description: 'Issue licenses; their keys are shown only once',
   shape: (command) =>
     withProduct(withFeature(withTerm(command)))
-      .requiredOption('--plan <plan>', 'what is sold')
-      .option('--order <order>', 'the seller’s name for the sale; the same order is issued once')
-      .option('--count <number>', 'how many; one unless said', toCount)
-      .option('--customer <ref>', 'the seller’s name for the buyer, no e-mail address')
-      .option('--transfers <number>', 'how often it may be moved; the plan’s unless said', toCount)
+      .requiredOption('--plan <plan>', 'the plan to issue')
+      .option('--order <order>', 'your reference of the sale; the same order is issued only once')
+      .option('--count <number>', 'the number of licenses; by default one', toCount)
+      .option('--customer <ref>', 'your reference of the customer, not an e-mail address')
+      .option('--transfers <number>', 'how often it may be transferred; by default as in the plan', toCount)
       .option(
         '--machines <number>',
-        'how many machines may hold it at once; as the plan says unless said',
+        'how many machines can hold it at the same time; by default as in the plan',
         toMachines,
       )
-      .option('--out <file>', 'write the keys into a new file instead'),
+      .option('--out <file>', 'write the keys to this new file instead'),
   run: async ({ pool }, options) => {
     const customerRef = text(options, 'customer');
     if (customerRef?.includes('@') === true) {
-      throw new Refused('customer', 'a customer is named by a reference of yours, not by an e-mail address');
+      throw new Refused('customer', 'give your own reference of the customer, not an e-mail address');
     }
     const order = {
       product: productIn(options),
@@ -86,14 +86,14 @@ export const issueCommand: LicenseCommand = {
         ...(file !== undefined && !isRepeated && { file }),
       },
       lines: [
-        ...(isNewPlan ? [`Plan ${plan} is new.`] : []),
+        ...(isNewPlan ? [`Created the plan ${plan}.`] : []),
         ...(isRepeated
           ? [
-              `This order was issued before: ${count.toLowerCase()} of plan ${plan}, ${licenses.map(({ hint }) => `…${hint}`).join(', ')}.`,
-              'Keys are shown once; license rotate makes another one for a license whose key is lost.',
+              `This order was already issued: ${count.toLowerCase()} of plan ${plan}, ${licenses.map(({ hint }) => `…${hint}`).join(', ')}.`,
+              'Keys are shown only once; use license rotate to create a new key for a license.',
             ]
           : [
-              `${count} of plan ${plan}. ${file === undefined ? 'Copy the keys now, they are not shown again:' : `The keys are in ${file}.`}`,
+              `${count} of plan ${plan}. ${file === undefined ? 'Copy the keys now; they will not be shown again:' : `The keys are in ${file}.`}`,
               ...(isShown ? licenses.map(({ key }) => key ?? '') : []),
             ]),
       ],

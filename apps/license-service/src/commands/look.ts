@@ -15,7 +15,7 @@ const machineCell = ({ machineLimit, machinesUsed, machineHint }: License): stri
 
 export const listCommand: LicenseCommand = {
   name: 'list',
-  description: 'List licenses, the newest first',
+  description: 'List licenses, newest first',
   shape: (command) =>
     command
       .option('--product <product>', 'only of this product')
@@ -25,8 +25,8 @@ export const listCommand: LicenseCommand = {
       )
       .option('--customer <ref>', 'only of this customer')
       .option('--order <order>', 'only of this order')
-      .option('--limit <number>', `how many; ${usualLimit} unless said`, toCount)
-      .option('--after <id>', 'go on after this one, the last of the page before'),
+      .option('--limit <number>', `how many; by default ${usualLimit}`, toCount)
+      .option('--after <id>', 'continue after this license, the last one of the previous page'),
   run: async ({ pool }, options) => {
     const limit = number(options, 'limit') ?? usualLimit;
     if (limit < 1 || limit > mostLimit) throw new Refused('limit', `a page has 1 to ${mostLimit} licenses`);
@@ -56,7 +56,7 @@ export const listCommand: LicenseCommand = {
             ...[dayOf(one.lastSeenAt), one.customerRef ?? '-', one.orderRef ?? '-'],
           ]),
         ),
-        ...(last === undefined ? [] : [`More: --after ${last}`]),
+        ...(last === undefined ? [] : [`More: use --after ${last}`]),
       ],
     };
   },

@@ -12,7 +12,7 @@ import { licenseLines, machinesWords, shownLicense } from './shown.ts';
 import { toCount, toMachines } from './term.ts';
 
 const withSlot = (command: Command): Command =>
-  command.option('--slot <number>', 'the machine in this slot, where several have the license', toCount);
+  command.option('--slot <number>', 'the slot of the machine, if several hold the license', toCount);
 
 const choiceOf = (options: Options): Exclude<MachineChoice, { kind: 'all' }> => {
   const slot = number(options, 'slot');
@@ -33,9 +33,13 @@ const machineLines = (license: License, machines: readonly Machine[]): string[] 
 
 export const machinesCommand: LicenseCommand = {
   name: 'machines',
-  description: 'List the machines that hold a license; --allow lets more or fewer hold it at once',
+  description: 'List the machines of a license; --allow changes how many can hold it at the same time',
   shape: (command) =>
-    withId(command).option('--allow <number>', 'so many from now on; those that hold it go on', toMachines),
+    withId(command).option(
+      '--allow <number>',
+      'the new maximum number of machines; current machines keep the license',
+      toMachines,
+    ),
   run: async (context, options) => {
     const ref = await refOf(context, options);
     const allowed = number(options, 'allow');
@@ -59,11 +63,11 @@ const stillAlive = ({ offlineUntil }: Machine): boolean =>
 
 export const releaseCommand: LicenseCommand = {
   name: 'release',
-  description: 'Take it from its machine; the next one that asks gets it',
+  description: 'Release the license from its machine; the next machine that activates it gets it',
   shape: (command) => withSlot(withId(command)).option('--all', 'from all of its machines'),
   run: async (context, options) => {
     const isAll = options['all'] === true;
-    if (isAll && options['slot'] !== undefined) throw new Refused('choice', 'say --slot or --all');
+    if (isAll && options['slot'] !== undefined) throw new Refused('choice', 'give --slot or --all');
     const ref = await refOf(context, options);
     const choice = isAll ? ({ kind: 'all' } as const) : choiceOf(options);
     const { license, released } = await inTransaction(context.pool, (db) => release(db, ref, choice));
@@ -71,7 +75,7 @@ export const releaseCommand: LicenseCommand = {
       .filter(stillAlive)
       .map(
         ({ offlineUntil }) =>
-          `Its certificate lets the old machine run offline until ${minuteOf(offlineUntil)}.`,
+          `The old machine can run offline with its certificate until ${minuteOf(offlineUntil)}.`,
       );
     return shownLicense(license, [...licenseLines(license), ...warnings]);
   },
@@ -87,11 +91,11 @@ export function machineOf(options: Options): string {
 
 export const transferCommand: LicenseCommand = {
   name: 'transfer',
-  description: 'Give it to another machine, within its plan’s transfers',
+  description: "Transfer a license to another machine, within the plan's number of transfers",
   shape: (command) =>
     withSlot(withId(command))
       .requiredOption('--machine <machineId>', 'the new machine’s id')
-      .option('--force', 'beyond what the plan allows'),
+      .option('--force', "even beyond the plan's number of transfers"),
   run: async (context, options) => {
     const machineId = machineOf(options);
     const ref = await refOf(context, options);

@@ -19,8 +19,11 @@ function scopesOf(given: string): PeopleScope[] {
   const named = given.split(',').map((one) => one.trim());
   const unknown = named.find((one) => !peopleScopes.some((scope) => scope === one));
   if (unknown !== undefined)
-    throw new Refused('scope', `people have ${peopleScopes.join(' and ')}, and no ${unknown}`);
-  if (!named.includes('read')) throw new Refused('scope', 'who changes licenses reads them: read,change');
+    throw new Refused(
+      'scope',
+      `the scopes of people are ${peopleScopes.join(' and ')}; ${unknown} is not valid`,
+    );
+  if (!named.includes('read')) throw new Refused('scope', 'the scope change needs read too: read,change');
   return peopleScopes.filter((scope) => named.includes(scope));
 }
 
@@ -29,12 +32,19 @@ const shown = ({ claim, value }: PersonGrant): string => (claim === 'email' ? va
 export const operatorGrant: LicenseCommand = {
   name: 'operator grant',
   description:
-    'Let people who sign in at OPERATORS_ISSUER work on the pages of support; in place of what they had',
+    'Give people who sign in at OPERATORS_ISSUER access to the support pages; replaces earlier access',
   shape: (it) =>
     withProduct(it)
-      .argument('<whom>', 'ana@example.com, or what the issuer says of people: groups=support')
+      .argument(
+        '<whom>',
+        'an e-mail address such as ana@example.com, or a claim of the issuer: groups=support',
+      )
       .requiredOption('--scope <scopes>', 'read, or read,change')
-      .option('--for <span>', 'how long it counts: 365d; for good unless said', positiveSpan),
+      .option(
+        '--for <span>',
+        'how long the access is valid, such as 365d; by default without end',
+        positiveSpan,
+      ),
   run: async ({ pool }, options, [given = '']) => {
     const scopes = scopesOf(text(options, 'scope') ?? '');
     const wanted = { ...whomOf(given), product: productIn(options), scopes, seconds: number(options, 'for') };
@@ -42,7 +52,7 @@ export const operatorGrant: LicenseCommand = {
     return {
       json: { grant },
       lines: [
-        `${shown(grant)} may ${scopes.join(' and ')} licenses of product ${grant.product}, from the next sign-in on.`,
+        `${shown(grant)} may ${scopes.join(' and ')} licenses of product ${grant.product} from the next sign-in on.`,
       ],
     };
   },
@@ -50,7 +60,7 @@ export const operatorGrant: LicenseCommand = {
 
 export const operatorList: LicenseCommand = {
   name: 'operator list',
-  description: 'List who may work on the pages of support',
+  description: 'List who has access to the support pages',
   run: async ({ pool }) => {
     const items = await reading(pool, listGrants);
     return {
@@ -67,21 +77,21 @@ export const operatorList: LicenseCommand = {
 
 export const operatorRevoke: LicenseCommand = {
   name: 'operator revoke',
-  description: 'Take it back: it counts for nothing from the next request on',
-  shape: (it) => it.argument('<id>', 'which, as operator list shows it'),
+  description: 'Revoke access; it ends with the next request',
+  shape: (it) => it.argument('<id>', 'its id, as shown by operator list'),
   run: async ({ pool }, _options, [id = '']) => {
     const grant = await inTransaction(pool, (db) => revokeGrant(db, id));
     return {
       json: { grant },
-      lines: [`${shown(grant)} may nothing more with product ${grant.product} by this.`],
+      lines: [`${shown(grant)} no longer has this access to product ${grant.product}.`],
     };
   },
 };
 
 export const sessionList: LicenseCommand = {
   name: 'session list',
-  description: 'List who is signed in on the pages of support',
-  shape: (it) => it.option('--all', 'also those of the last thirty days that are over'),
+  description: 'List the sessions on the support pages',
+  shape: (it) => it.option('--all', 'include sessions that ended in the last thirty days'),
   run: async ({ pool }, options) => {
     const items = await reading(pool, (db) => listSessions(db, options['all'] === true));
     return {
@@ -99,17 +109,17 @@ export const sessionList: LicenseCommand = {
 
 export const sessionRevoke: LicenseCommand = {
   name: 'session revoke',
-  description: 'Sign a person of support out, or all: a session counts for nothing from the next request on',
+  description: 'Sign out one person or everyone from the support pages; takes effect with the next request',
   shape: (it) =>
-    it.argument('[id]', 'which, as session list shows it').option('--all', 'all sessions that last'),
+    it.argument('[id]', 'its id, as shown by session list').option('--all', 'all active sessions'),
   run: async ({ pool }, options, [id]) => {
     const isAll = options['all'] === true;
-    if (isAll === (id !== undefined)) throw new Refused('session', 'say the id of a session, or --all');
+    if (isAll === (id !== undefined)) throw new Refused('session', 'give the id of a session, or --all');
     if (id === undefined) {
       const ended = await inTransaction(pool, revokeAllSessions);
       return { json: { ended }, lines: [`Ended ${ended} sessions.`] };
     }
     const session = await inTransaction(pool, (db) => revokeSession(db, id));
-    return { json: { session }, lines: [`${session.name} is signed out there.`] };
+    return { json: { session }, lines: [`${session.name} is signed out.`] };
   },
 };

@@ -16,7 +16,7 @@ import { leaseWords, machinesWords, spanOf } from './shown.ts';
 import { termOf, toCount, toLease, toMachines, withTerm } from './term.ts';
 
 const termWords = ({ term }: LicensePlan): string =>
-  term === null ? 'said at each issue' : term.kind === 'for' ? spanOf(term.seconds) : 'for ever';
+  term === null ? 'given when issued' : term.kind === 'for' ? spanOf(term.seconds) : 'perpetual';
 
 export const planList: LicenseCommand = {
   name: 'plan list',
@@ -44,30 +44,33 @@ export const planList: LicenseCommand = {
 
 export const planSet: LicenseCommand = {
   name: 'plan set',
-  description: 'Make a plan or give it other terms; what was sold keeps its own, and gets the new features',
+  description: 'Create or change a plan; issued licenses keep their terms, but get the new features',
   shape: (it) =>
     withProduct(withFeatures(withTerm(it)))
-      .argument('<plan>', 'small letters, digits and . _ -')
+      .argument('<plan>', 'lower-case letters, digits and . _ -')
       .option(
         '--transfers <number>',
-        `how often customers may move a license; ${usualTransferLimit} unless said`,
+        `how often customers may transfer a license; by default ${usualTransferLimit}`,
         toCount,
       )
       .option(
         '--machines <number>',
-        `how many machines may hold a license at once; ${usualMachineLimit} unless said`,
+        `how many machines can hold a license at the same time; by default ${usualMachineLimit}`,
         toMachines,
       )
       .option(
         '--lease <span>',
-        'lend each machine its slot for so long at a time, 15m; unless said it keeps it',
+        'lend a slot to a machine for this long, such as 15m; without it the machine keeps the slot',
         toLease,
       )
-      .option('--no-lease', 'lend it no more'),
+      .option('--no-lease', 'stop lending slots'),
   run: async ({ pool }, options, [name = '']) => {
     const term = termOf(options);
     if (term?.kind === 'until')
-      throw new Refused('plan_term', 'a plan has a length, --for or --perpetual, not a day');
+      throw new Refused(
+        'plan_term',
+        "a plan's term is a duration (--for) or unlimited (--perpetual), not a date",
+      );
     const lease = options['lease'];
     const plan = await inTransaction(pool, async (db) => {
       const { name: product } = await getProduct(db, productIn(options) ?? usualProduct);

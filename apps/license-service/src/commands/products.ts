@@ -29,24 +29,23 @@ export const productList: LicenseCommand = {
 
 export const productAdd: LicenseCommand = {
   name: 'product add',
-  description: 'Make a product, with a signing key of its own',
+  description: 'Create a product with its own signing key',
   shape: (it) =>
     it
-      .argument('<product>', 'small letters, digits and . _ -')
+      .argument('<product>', 'lower-case letters, digits and . _ -')
       .requiredOption(
         '--prefix <symbols>',
-        'the first five symbols of its keys, without I, L, O and U: ACME1',
+        'the first five symbols of its keys, without I, L, O and U, such as ACME1',
       ),
   run: async ({ pool, secrets }, options, [name = '']) => {
     const [seal] = (await secrets()).seals;
-    if (seal === undefined)
-      throw new Refused('no_seal', 'set LICENSE_SEAL: the signing keys are sealed with it');
+    if (seal === undefined) throw new Refused('no_seal', 'set LICENSE_SEAL, which encrypts the signing keys');
     const keyPrefix = (text(options, 'prefix') ?? '').toUpperCase();
     const product = await inTransaction(pool, (db) => makeProduct(db, { name, keyPrefix, seal }));
     return {
       json: { product },
       lines: [
-        `Product ${name}: its keys begin with ${keyPrefix}. Services hear of it within 30 s; its programs name it to the service.`,
+        `Product ${name}: its keys begin with ${keyPrefix}. Services accept it within 30 s; its programs must name it in their calls.`,
       ],
     };
   },
@@ -54,12 +53,12 @@ export const productAdd: LicenseCommand = {
 
 export const productSet: LicenseCommand = {
   name: 'product set',
-  description: 'Let a product be tried without a key; trials that have begun keep their ends',
+  description: 'Set how long a product can be tried without a key; trials that have started keep their end',
   shape: (it) =>
     withFeatures(it)
-      .argument('<product>', 'as product list has it')
+      .argument('<product>', 'its name, as shown by product list')
       .option('--trial <span>', 'how long a machine may run it without a key: 14d', toTrial)
-      .option('--no-trial', 'let no machine begin another one'),
+      .option('--no-trial', 'do not start new trials'),
   run: async ({ pool }, options, [name = '']) => {
     const said = options['trial'];
     const product = await inTransaction(pool, async (db) => {

@@ -10,12 +10,11 @@ const fewestDays = 30;
 
 export const purgeCommand: LicenseCommand = {
   name: 'purge',
-  description: 'Remove the counts of refusals of long ago; for a timer, once a day',
-  shape: (it) =>
-    it.option('--days <number>', `how many days of them are kept; ${usualDays} unless said`, toCount),
+  description: 'Delete old counts of refusals; run it once a day',
+  shape: (it) => it.option('--days <number>', `how many days to keep; by default ${usualDays}`, toCount),
   run: async ({ pool }, options) => {
     const days = number(options, 'days') ?? usualDays;
-    if (days < fewestDays) throw new Refused('days', `${fewestDays} days are kept at least`);
+    if (days < fewestDays) throw new Refused('days', `at least ${fewestDays} days must be kept`);
     let removed = 0;
     for (;;) {
       const { rows, isMore } = await inTransaction(pool, (db) => purgeDenials(db, days));

@@ -30,7 +30,7 @@ export const licenseLines = (license: License): string[] => [
   `  ends       ${endOf(license)}`,
   machineLine(license),
   ...(license.leaseSeconds === null ? [] : [`  lease      ${spanOf(license.leaseSeconds)} at a time`]),
-  `  offline    ${license.offlineUntil === null ? 'no certificate was given' : `until ${minuteOf(license.offlineUntil)} by the last certificate`}`,
+  `  offline    ${license.offlineUntil === null ? 'no certificate was issued' : `with the last certificate until ${minuteOf(license.offlineUntil)}`}`,
   `  transfers  ${license.transfers} of ${license.transferLimit}`,
   `  features   ${featureWords(license.features)}`,
   `  customer   ${license.customerRef ?? '-'}, order ${license.orderRef ?? '-'}`,

@@ -18,26 +18,25 @@ const usualAftermath = (mostDays + 1) * 86_400;
 
 export const signingKeyNew: LicenseCommand = {
   name: 'signing-key new',
-  description: 'Make a signing key: published at once, used after a while',
+  description: 'Create a signing key: it is published immediately and used later',
   shape: (it) =>
-    withProduct(it).option('--in <span>', 'when it is used from; 7d unless said, 0d for at once', toSeconds),
+    withProduct(it).option('--in <span>', 'when it is first used; by default in 7d, 0d means now', toSeconds),
   run: async ({ pool, secrets }, options) => {
     const [seal] = (await secrets()).seals;
-    if (seal === undefined)
-      throw new Refused('no_seal', 'set LICENSE_SEAL: the signing keys are sealed with it');
+    if (seal === undefined) throw new Refused('no_seal', 'set LICENSE_SEAL, which encrypts the signing keys');
     const inSeconds = number(options, 'in') ?? usualNotice;
     const product = productIn(options);
     const made = await inTransaction(pool, (db) => newKeyFor(db, seal, { inSeconds, product }));
     return {
       json: made,
-      lines: [`Made the key ${made.kid}; it signs from ${minuteOf(made.activeFrom)} UTC on.`],
+      lines: [`Created the key ${made.kid}; it signs from ${minuteOf(made.activeFrom)} UTC on.`],
     };
   },
 };
 
 export const signingKeyList: LicenseCommand = {
   name: 'signing-key list',
-  description: 'List the signing keys, the newest first',
+  description: 'List the signing keys, newest first',
   run: async ({ pool }) => {
     const items = await reading(pool, (db) => listKeys(db));
     return {
@@ -54,21 +53,21 @@ export const signingKeyList: LicenseCommand = {
 
 export const signingKeyRetire: LicenseCommand = {
   name: 'signing-key retire',
-  description: 'Sign no more with a key; what it signed can be checked for a while',
+  description: 'Stop signing with a key; its signatures can still be verified for a while',
   shape: (it) =>
     it
-      .argument('<key>', 'which, as signing-key list shows it')
+      .argument('<key>', 'its id, as shown by signing-key list')
       // Key IDs are base64url and may begin with a dash.
       .allowUnknownOption()
-      .option('--publish-for <span>', `how long it stays published; ${mostDays + 1}d unless said`, toSeconds)
-      .option('--leaked', 'somebody else may have it: take it away at once'),
+      .option('--publish-for <span>', `how long it stays published; by default ${mostDays + 1}d`, toSeconds)
+      .option('--leaked', 'the key may have leaked: stop publishing it immediately'),
   run: async ({ pool }, options, [kid = '']) => {
     const publishedSeconds =
       options['leaked'] === true ? 0 : (number(options, 'publishFor') ?? usualAftermath);
     await inTransaction(pool, (db) => retireKey(db, { kid, publishedSeconds }));
     return {
       json: { retired: kid },
-      lines: [`The key ${kid} signs no more; services hear of it within 30 s.`],
+      lines: [`The key ${kid} no longer signs; services apply this within 30 s.`],
     };
   },
 };

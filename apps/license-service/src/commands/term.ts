@@ -9,13 +9,13 @@ import { type Options, number, text } from './command.ts';
 export function toSeconds(span: string): number {
   const seconds = secondsOf(span);
   if (seconds !== undefined) return seconds;
-  throw new InvalidArgumentError('It must be a span such as 365d (s, m, h, d, w or y), 100y at most.');
+  throw new InvalidArgumentError('It must be a duration such as 365d (s, m, h, d, w or y), at most 100y.');
 }
 
 export const positiveSpan = (span: string): number => {
   const seconds = toSeconds(span);
   if (seconds > 0) return seconds;
-  throw new InvalidArgumentError('It must be longer than nothing.');
+  throw new InvalidArgumentError('It must be longer than zero.');
 };
 
 /** Parses a day, or a time with its zone. */
@@ -23,7 +23,7 @@ export function toTime(given: string): string {
   const time = timeOf(given);
   if (time !== undefined) return time;
   throw new InvalidArgumentError(
-    'It must be a day such as 2027-12-31, or a time such as 2027-12-31T12:00:00Z.',
+    'It must be a date such as 2027-12-31, or a time such as 2027-12-31T12:00:00Z.',
   );
 }
 
@@ -45,7 +45,7 @@ const [shortestLease, longestLease] = [60, 31 * 86_400];
 export function toLease(span: string): number {
   const seconds = toSeconds(span);
   if (seconds >= shortestLease && seconds <= longestLease) return seconds;
-  throw new InvalidArgumentError('It must be a span from 1m to 31d.');
+  throw new InvalidArgumentError('It must be a duration from 1m to 31d.');
 }
 
 const [shortestTrial, longestTrial] = [60, 366 * 86_400];
@@ -54,14 +54,14 @@ const [shortestTrial, longestTrial] = [60, 366 * 86_400];
 export function toTrial(span: string): number {
   const seconds = toSeconds(span);
   if (seconds >= shortestTrial && seconds <= longestTrial) return seconds;
-  throw new InvalidArgumentError('It must be a span from 1m to 366d.');
+  throw new InvalidArgumentError('It must be a duration from 1m to 366d.');
 }
 
 export const withTerm = (command: Command): Command =>
   command
-    .option('--for <span>', 'how long, from the first activation on: 365d, 12w, 2y', positiveSpan)
-    .option('--expires <time>', 'until a time, or the beginning of a day (UTC): 2027-12-31', toTime)
-    .option('--perpetual', 'for ever');
+    .option('--for <span>', 'the duration from the first activation: 365d, 12w, 2y', positiveSpan)
+    .option('--expires <time>', 'until a time, or the start of a day (UTC): 2027-12-31', toTime)
+    .option('--perpetual', 'without end');
 
 /** Returns the term from the options; undefined without one. Throws if there are several. */
 export function termOf(options: Options): Term | undefined {
@@ -74,6 +74,6 @@ export function termOf(options: Options): Term | undefined {
     isPerpetual && { kind: 'perpetual' },
   ];
   const [term, ...more] = terms.filter((one) => one !== false);
-  if (more.length > 0) throw new Refused('several_terms', 'say one of --for, --expires and --perpetual');
+  if (more.length > 0) throw new Refused('several_terms', 'give one of --for, --expires and --perpetual');
   return term;
 }

@@ -15,29 +15,29 @@ function scopesOf(given: string): OperatorScope[] {
   const named = given.split(',').map((one) => one.trim());
   const unknown = named.find((one) => !scopes.some((scope) => scope === one));
   if (unknown !== undefined)
-    throw new Refused('scope', `there is no scope ${unknown}; there are ${scopes.join(', ')}`);
+    throw new Refused('scope', `${unknown} is not a scope; valid scopes: ${scopes.join(', ')}`);
   return scopes.filter((scope) => named.includes(scope));
 }
 
 export const tokenNew: LicenseCommand = {
   name: 'token new',
-  description: 'Make a token for the HTTP API and the pages of support; it is shown once',
+  description: 'Create a token for the HTTP API and the support pages; it is shown only once',
   shape: (it) =>
     withProduct(it)
-      .requiredOption('--name <name>', 'who or what has it: shop, support-ana')
-      .requiredOption('--scope <scopes>', `what it may do: ${scopes.join(', ')}, with commas between`)
-      .option('--for <span>', 'how long it counts: 365d; for good unless said', positiveSpan),
+      .requiredOption('--name <name>', 'its purpose or holder: shop, support-ana')
+      .requiredOption('--scope <scopes>', `its scopes, separated by commas: ${scopes.join(', ')}`)
+      .option('--for <span>', 'how long it is valid, such as 365d; by default without end', positiveSpan),
   run: async ({ pool }, options) => {
     const name = (text(options, 'name') ?? '').trim();
     if (name === '' || name.length > 64 || /\p{Cc}/u.test(name))
-      throw new Refused('name', 'a token is named with 1 to 64 characters');
+      throw new Refused('name', "a token's name has 1 to 64 characters");
     const may = scopesOf(text(options, 'scope') ?? '');
     const wanted = { product: productIn(options), name, scopes: may, seconds: number(options, 'for') };
     const { token, secret } = await inTransaction(pool, (db) => makeToken(db, wanted));
     return {
       json: { token, secret },
       lines: [
-        `Token ${token.name} of product ${token.product}, for ${may.join(', ')}. Copy it now, it is not shown again:`,
+        `Token ${token.name} of product ${token.product}, for ${may.join(', ')}. Copy it now; it will not be shown again:`,
         secret,
       ],
     };
@@ -68,16 +68,16 @@ export const endOf = ({
   isGood,
 }: Pick<OperatorToken, 'revokedAt' | 'expiresAt' | 'isGood'>): string => {
   if (revokedAt !== null) return `revoked ${dayOf(revokedAt)}`;
-  if (!isGood) return `ended ${dayOf(expiresAt)}`;
-  return expiresAt === null ? 'good' : `good until ${dayOf(expiresAt)}`;
+  if (!isGood) return `expired ${dayOf(expiresAt)}`;
+  return expiresAt === null ? 'good' : `valid until ${dayOf(expiresAt)}`;
 };
 
 export const tokenRevoke: LicenseCommand = {
   name: 'token revoke',
-  description: 'Take a token back: it counts for nothing from the next call on',
-  shape: (it) => it.argument('<id>', 'which, as token list shows it'),
+  description: 'Revoke a token; it stops working with the next call',
+  shape: (it) => it.argument('<id>', 'its id, as shown by token list'),
   run: async ({ pool }, _options, [id = '']) => {
     const token = await inTransaction(pool, (db) => revokeToken(db, id));
-    return { json: { token }, lines: [`Token ${token.name} counts for nothing any more.`] };
+    return { json: { token }, lines: [`Token ${token.name} was revoked.`] };
   },
 };

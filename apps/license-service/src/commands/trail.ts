@@ -24,14 +24,15 @@ const said = (data: Readonly<Record<string, unknown>>): string =>
 
 export const auditCommand: LicenseCommand = {
   name: 'audit',
-  description: 'Show what happened to a license, and how often it was refused; the newest first',
+  description: 'Show the history of a license, and how often it was refused; newest first',
   shape: (it) =>
     withId(it)
       .option('--all', 'the events of all licenses')
-      .option('--limit <number>', `how many; ${usualLimit} unless said`, toCount),
+      .option('--limit <number>', `how many; by default ${usualLimit}`, toCount),
   run: async (context, options) => {
     const limit = number(options, 'limit') ?? usualLimit;
-    if (limit < 1 || limit > mostLimit) throw new Refused('limit', `1 to ${mostLimit} events at once`);
+    if (limit < 1 || limit > mostLimit)
+      throw new Refused('limit', `the number of events must be from 1 to ${mostLimit}`);
     const ref = options['all'] === true ? undefined : await refOf(context, options);
     return reading(context.pool, async (db) => {
       const license = ref && (await getLicense(db, ref));
@@ -66,7 +67,7 @@ export const auditCommand: LicenseCommand = {
 
 export const statsCommand: LicenseCommand = {
   name: 'stats',
-  description: 'Count licenses by product and plan, trials by product, and refusals of the last thirty days',
+  description: 'Count licenses by product and plan, trials by product, and refusals in the last thirty days',
   run: ({ pool }) =>
     reading(pool, async (db) => {
       const plans = await figuresByPlan(db);
@@ -109,8 +110,8 @@ export const statsCommand: LicenseCommand = {
               ]),
           '',
           denials.length === 0
-            ? 'Nobody was refused in the last thirty days.'
-            : `Refused in the last thirty days: ${denials.map(({ outcome, count }) => `${outcome} ${count}`).join(', ')}.`,
+            ? 'There were no refusals in the last thirty days.'
+            : `Refusals in the last thirty days: ${denials.map(({ outcome, count }) => `${outcome} ${count}`).join(', ')}.`,
         ],
       };
     }),

@@ -24,13 +24,13 @@ export async function certify(
 ): Promise<{ certificate: string; expiresAt: string }> {
   const license = await lockLicense(db, ref);
   if (license.status !== 'active' || license.isExpired) {
-    throw new Refused('not_valid', 'this license may not run now');
+    throw new Refused('not_valid', 'this license is not valid now');
   }
   const signer = keys.get(license.product)?.signer;
   if (signer === undefined)
-    throw new Refused('no_signing_key', 'there is no key to sign with (license doctor)');
+    throw new Refused('no_signing_key', 'there is no usable signing key (run license doctor)');
   const slot = await slotOf(db, license.id, hasher.hashes(machineId));
-  if (slot === undefined) throw new Refused('other_machine', 'this machine does not have the license');
+  if (slot === undefined) throw new Refused('other_machine', 'this machine does not hold the license');
   const row = await db.one(sql<{ iat: number; exp: number; expiresAt: string }>`with span as (
        select date_trunc('second', clock_timestamp()) as began,
          date_trunc('second', least(clock_timestamp() + make_interval(secs => ${seconds}::float8), expires_at)) as ends

@@ -51,7 +51,7 @@ export async function change(
 /** Suspends a license. The next call is refused, but an issued certificate stays valid until it expires. */
 export async function suspend(db: Db, ref: LicenseRef, reason: string | null): Promise<License> {
   const license = await lockLicense(db, ref);
-  if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  if (license.status === 'revoked') throw new Refused('revoked', 'this license was revoked for good');
   if (license.status === 'suspended') return license;
   return change(db, license, 'suspended', {
     set: sql`status = 'suspended', reason = ${reason}`,
@@ -61,7 +61,7 @@ export async function suspend(db: Db, ref: LicenseRef, reason: string | null): P
 
 export async function resume(db: Db, ref: LicenseRef): Promise<License> {
   const license = await lockLicense(db, ref);
-  if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  if (license.status === 'revoked') throw new Refused('revoked', 'this license was revoked for good');
   if (license.status === 'active') return license;
   return change(db, license, 'resumed', { set: sql`status = 'active', reason = null` });
 }
@@ -89,7 +89,7 @@ const isRenewedFor = async (db: Db, { id }: License, order: string): Promise<boo
  */
 export async function renew(db: Db, ref: LicenseRef, term: Term, order?: string): Promise<License> {
   const license = await lockLicense(db, ref);
-  if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  if (license.status === 'revoked') throw new Refused('revoked', 'this license was revoked for good');
   if (order !== undefined && (await isRenewedFor(db, license, order))) return license;
   const data = { before: license.expiresAt, term, ...(order !== undefined && { order }) };
   if (term.kind !== 'for') {
@@ -107,7 +107,7 @@ export async function renew(db: Db, ref: LicenseRef, term: Term, order?: string)
       ? (license.durationSeconds ?? 0) + term.seconds > mostSeconds
       : Math.max(Date.parse(license.expiresAt), Date.now()) + term.seconds * 1_000 > latest;
   if (isTooLong)
-    throw new Refused('too_long', 'it would last more than a hundred years: let it last for ever instead');
+    throw new Refused('too_long', 'it would last more than a hundred years; make it perpetual instead');
   const set =
     license.expiresAt === null
       ? sql`duration_seconds = duration_seconds + ${term.seconds}::bigint`
@@ -143,7 +143,7 @@ export async function resize(db: Db, ref: LicenseRef, machineLimit: number): Pro
 /** Replaces a leaked key by a new one. The old key is unknown from now on. */
 export async function rotate(db: Db, ref: LicenseRef): Promise<{ license: License; key: FormattedKey }> {
   const before = await lockLicense(db, ref);
-  if (before.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  if (before.status === 'revoked') throw new Refused('revoked', 'this license was revoked for good');
   const key = newKey((await getProduct(db, before.product)).keyPrefix);
   const license = await change(db, before, 'rotated', {
     set: sql`key_hash = ${hashOfKey(key)}, key_hint = ${hintOfKey(key)}`,

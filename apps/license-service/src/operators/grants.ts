@@ -44,7 +44,7 @@ export function whomOf(given: string): Whom {
   const isFit =
     claimForm.test(claim) && value.trim() !== '' && value.length <= mostOfValue && !/\p{Cc}/u.test(value);
   if (!isFit || (claim === 'email' && !addressForm.test(value)))
-    throw new Refused('whom', 'say an e-mail address, or a claim and its value: groups=support');
+    throw new Refused('whom', 'give an e-mail address, or a claim and its value: groups=support');
   return { claim, value: claim === 'email' ? value.toLowerCase() : value };
 }
 
@@ -81,7 +81,7 @@ export async function revokeGrant(db: Db, id: string): Promise<PersonGrant> {
     sql<PersonGrant>`update licenses.operator_grants set revoked_at = coalesce(revoked_at, clock_timestamp())
       where id::text = ${id} returning ${columns}`,
   );
-  if (grant === undefined) throw new Refused('not_found', 'no grant has this id (license operator list)');
+  if (grant === undefined) throw new Refused('not_found', 'no grant has this id (see license operator list)');
   return grant;
 }
 

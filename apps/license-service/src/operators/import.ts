@@ -130,19 +130,21 @@ export async function importBatch(
     const hash = row.key && hashOfKey(row.key);
     if (before !== undefined) {
       const isSame = before.plan === row.plan && (hash === undefined || hash.equals(before.keyHash));
-      return isSame ? { kind: 'unchanged', id: before.id } : refused('this order is there as something else');
+      return isSame
+        ? { kind: 'unchanged', id: before.id }
+        : refused('this order already exists with other content');
     }
     if (hash !== undefined && taken.has(hash.toString('hex'))) {
-      return refused('this key is there already, by another order');
+      return refused('this key already belongs to another order');
     }
     const plan = plans.get(row.plan);
-    if (plan === undefined) return refused(`there is no plan ${row.plan}, and no term to begin one with`);
+    if (plan === undefined)
+      return refused(`there is no plan ${row.plan}, and the row has no term to create it with`);
     const term = row.term ?? plan.term;
-    if (term === null) return refused(`plan ${plan.name} has no term, and the row says none`);
+    if (term === null) return refused(`plan ${plan.name} has no term, and the row has none either`);
     // A license with an existing key may be expired already. The machine that uses the key then gets the
     // refusal for expired licenses.
-    if (row.key === undefined && isPast(term))
-      return refused('no key can be issued that has expired already');
+    if (row.key === undefined && isPast(term)) return refused('the license would already have expired');
     const key = row.key ?? newKey(keyPrefix);
     const one = { id: newId(), key, row, term, plan };
     made.push(one);
@@ -151,7 +153,7 @@ export async function importBatch(
   const there = await insert(db, product, made);
   return outcomes.map((outcome) =>
     (outcome.kind === 'imported' || outcome.kind === 'issued') && !there.has(outcome.id)
-      ? refused('somebody else issued this at the same moment; import it again')
+      ? refused('it was issued at the same moment by another call; import it again')
       : outcome,
   );
 }

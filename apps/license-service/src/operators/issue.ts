@@ -57,7 +57,7 @@ async function planOf(
   if (term === undefined) {
     throw new Refused(
       'unknown_plan',
-      `there is no plan ${name}; say --for, --expires or --perpetual to begin one`,
+      `there is no plan ${name}; give --for, --expires or --perpetual to create it`,
     );
   }
   const made = await setPlan(db, { product, name, term: null, transferLimit: usualTransferLimit });
@@ -93,7 +93,7 @@ async function findOrder(db: Db, order: Order, count: number): Promise<IssueResu
   if (rows.length === 0) return undefined;
   if (rows.length !== count || rows.some(({ plan }) => plan !== order.plan)) {
     const was = `${rows.length} of plan ${rows[0]?.plan ?? ''}`;
-    throw new Refused('order_mismatch', `this order was issued as something else: ${was}`);
+    throw new Refused('order_mismatch', `this order was already issued with other content: ${was}`);
   }
   const licenses = rows.map(({ id, key_hint: hint }) => ({ id, key: null, hint }));
   return { plan: order.plan, licenses, isRepeated: true, isNewPlan: false };
@@ -102,17 +102,17 @@ async function findOrder(db: Db, order: Order, count: number): Promise<IssueResu
 export async function issue(db: Db, order: Order): Promise<IssueResult> {
   const { count = 1, orderRef = null, customerRef = null } = order;
   if (count < 1 || count > mostAtOnce)
-    throw new Refused('count', `1 to ${mostAtOnce} licenses can be issued at once`);
+    throw new Refused('count', `1 to ${mostAtOnce} licenses can be issued in one call`);
   const { name: product, keyPrefix } = await getProduct(db, order.product ?? usualProduct);
   const before = await findOrder(db, order, count);
   if (before !== undefined) return before;
   const { plan, isNewPlan } = await planOf(db, order);
   const term = order.term ?? plan.term;
   if (term === null) {
-    throw new Refused('no_term', `plan ${plan.name} has no term: say --for, --expires or --perpetual`);
+    throw new Refused('no_term', `plan ${plan.name} has no term: give --for, --expires or --perpetual`);
   }
   if (term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now()) {
-    throw new Refused('past', 'a license cannot be issued that has expired already');
+    throw new Refused('past', 'the license would already have expired');
   }
   const [durationSeconds, expiresAt] = columnsOf(term);
   const licenses = Array.from({ length: count }, () => {

@@ -62,15 +62,15 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 async function matching(db: Db, ref: LicenseRef): Promise<Part> {
   if ('id' in ref) {
     if (uuid.test(ref.id)) return sql`id = ${ref.id}`;
-    throw new Refused('license_id', 'this is no id of a license (keys come from standard input)');
+    throw new Refused('license_id', 'not a valid license id (keys are read from standard input)');
   }
   const parsed = parseKey(ref.key, await keyPrefixes(db));
   if (parsed.kind === 'key') return sql`key_hash = ${hashOfKey(parsed.key)}`;
   const where =
     parsed.kind === 'typo'
-      ? `: character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`
+      ? `: character ${parsed.typedPosition} looks wrong, perhaps it is ${parsed.perhaps}`
       : '';
-  throw new Refused('invalid_license_key', `this is no license key${where}`);
+  throw new Refused('invalid_license_key', `not a valid license key${where}`);
 }
 
 const unknown = (): Refused => new Refused('not_found', 'no license has this key or id');

@@ -50,7 +50,7 @@ function chosen(machines: readonly Machine[], choice: MachineChoice): readonly M
   if (machines.length <= 1) return machines;
   throw new Refused(
     'several_machines',
-    `${machines.length} machines hold this license: say which one with --slot (license machines lists them)`,
+    `${machines.length} machines hold this license: choose one with --slot (license machines lists them)`,
   );
 }
 
@@ -90,7 +90,10 @@ export async function transfer(
   const license = await lockLicense(db, ref);
   const machines = await heldMachines(db, license.id);
   if (machines.length === 0) {
-    throw new Refused('not_activated', 'no machine has this license; the next one that asks gets it');
+    throw new Refused(
+      'not_activated',
+      'no machine holds this license; the next machine that activates it gets it',
+    );
   }
   const hashes = hasher.hashes(machineId);
   // The machine already holds the license, so nothing changes and no transfer is counted.
@@ -100,7 +103,7 @@ export async function transfer(
   if (license.transfers >= license.transferLimit && !isForced) {
     throw new Refused(
       'transfers_exhausted',
-      `it was moved ${license.transfers} times, as often as its plan allows (--force moves it all the same)`,
+      `it was transferred ${license.transfers} times, the maximum of its plan (use --force to transfer it anyway)`,
     );
   }
   const hint = hintOfMachine(machineId);

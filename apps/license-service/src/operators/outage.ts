@@ -18,12 +18,12 @@ const textOf = (error: object, name: string): string => {
 export function outageOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const code = textOf(error, 'code');
-  if (code === 'ECONNREFUSED') return 'no PostgreSQL answers at DATABASE_URL';
+  if (code === 'ECONNREFUSED') return 'no PostgreSQL server answers at DATABASE_URL';
   if (unreachable.test(code)) return 'PostgreSQL cannot be reached, or the connection was lost';
   if (code === '' && silence.test(textOf(error, 'message'))) {
     return 'PostgreSQL does not answer, or the connection was lost';
   }
-  if (unwell.test(code)) return 'PostgreSQL is going away, full, or too busy';
-  if (notLetIn.test(code)) return 'PostgreSQL does not let the login of DATABASE_URL in';
+  if (unwell.test(code)) return 'PostgreSQL is shutting down, full, or overloaded';
+  if (notLetIn.test(code)) return 'PostgreSQL rejected the login in DATABASE_URL';
   return outageOf(Reflect.get(error, 'cause'));
 }

@@ -104,10 +104,7 @@ export async function setPlan(
   }: PlanTerms,
 ): Promise<LicensePlan> {
   if (!namePattern.test(name)) {
-    throw new Refused(
-      'plan_name',
-      'a plan is named with small letters, digits and . _ -, at most 64 of them',
-    );
+    throw new Refused('plan_name', "a plan's name has at most 64 lower-case letters, digits and . _ -");
   }
   const row = await db.one(
     sql<PlanRow>`insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,

@@ -35,7 +35,7 @@ export const keyPrefixes = async (db: Db): Promise<readonly string[]> =>
 export async function getProduct(db: Db, name: string): Promise<Product> {
   const product = (await listProducts(db)).find((one) => one.name === name);
   if (product === undefined)
-    throw new Refused('unknown_product', `there is no product ${name} (license product list)`);
+    throw new Refused('unknown_product', `there is no product ${name} (see license product list)`);
   return product;
 }
 
@@ -49,17 +49,20 @@ export async function makeProduct(
 ): Promise<Product> {
   await db.all(oneAtATime);
   if (!productName.test(name))
-    throw new Refused('product_name', 'a product is named with small letters, digits and . _ -, at most 64');
+    throw new Refused('product_name', "a product's name has at most 64 lower-case letters, digits and . _ -");
   if (!prefixPattern.test(keyPrefix))
-    throw new Refused('key_prefix', `a prefix is five symbols such as ${usualPrefix}, without I, L, O and U`);
+    throw new Refused(
+      'key_prefix',
+      `a prefix has five symbols such as ${usualPrefix}, without I, L, O and U`,
+    );
   const products = await listProducts(db);
   if (products.some((one) => one.name === name))
-    throw new Refused('product_exists', `there is a product ${name}`);
+    throw new Refused('product_exists', `the product ${name} already exists`);
   const mistaken = products.find((one) => isMistakenFor(one.keyPrefix, keyPrefix));
   if (mistaken !== undefined) {
     throw new Refused(
       'key_prefix',
-      `a key typed without its prefix could be one of ${mistaken.name}: choose another prefix`,
+      `a key typed without its prefix could be mistaken for one of ${mistaken.name}; choose another prefix`,
     );
   }
   await db.all(sql`insert into licenses.products (name, key_prefix) values (${name}, ${keyPrefix})`);

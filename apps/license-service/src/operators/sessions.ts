@@ -138,7 +138,8 @@ export async function revokeSession(db: Db, id: string): Promise<ShownSession> {
     sql<ShownSession>`update licenses.operator_sessions set ended_at = coalesce(ended_at, clock_timestamp())
       where id::text = ${id} returning ${columns}`,
   );
-  if (session === undefined) throw new Refused('not_found', 'no session has this id (license session list)');
+  if (session === undefined)
+    throw new Refused('not_found', 'no session has this id (see license session list)');
   return session;
 }
 

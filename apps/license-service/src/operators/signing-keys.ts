@@ -73,7 +73,7 @@ export async function retireKey(
   await db.all(oneAtATime);
   const keys = await listKeys(db);
   const key = keys.find((one) => one.kid === kid);
-  if (key === undefined) throw new Refused('not_found', 'there is no signing key of this name');
+  if (key === undefined) throw new Refused('not_found', 'no signing key has this name');
   const others = keys.filter(
     (one) =>
       one.kid !== kid && one.product === key.product && (one.state === 'current' || one.state === 'reserve'),
@@ -81,7 +81,7 @@ export async function retireKey(
   if (others.length === 0 && key.state !== 'next') {
     throw new Refused(
       'last_key',
-      'there is no other key to sign with: make one first (signing-key new --in 0d)',
+      'there is no other signing key: create one first (signing-key new --in 0d)',
     );
   }
   await db.all(sql`update licenses.signing_keys set retired_at = coalesce(retired_at, clock_timestamp()),

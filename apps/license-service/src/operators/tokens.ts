@@ -62,7 +62,7 @@ export async function revokeToken(db: Db, id: string): Promise<OperatorToken> {
     sql<OperatorToken>`update licenses.operator_tokens set revoked_at = coalesce(revoked_at, clock_timestamp())
       where id::text = ${id} returning ${columns}`,
   );
-  if (token === undefined) throw new Refused('not_found', 'no token has this id (license token list)');
+  if (token === undefined) throw new Refused('not_found', 'no token has this id (see license token list)');
   return token;
 }
 

@@ -24,7 +24,7 @@ export class OutcomeUnknown extends Refused {
   constructor(why: string) {
     super(
       'outcome_unknown',
-      `${why}; outcome unknown: look whether the change is there before you repeat it`,
+      `${why}; the outcome is unknown: check whether the change was made before you repeat it`,
     );
     this.name = 'OutcomeUnknown';
   }

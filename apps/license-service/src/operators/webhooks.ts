@@ -52,7 +52,7 @@ async function getEndpoint(db: Db, product: string, id: string): Promise<Endpoin
   const endpoint = await db.find(
     sql<Endpoint>`select ${columns} from licenses.webhook_endpoints e where e.product = ${product} and e.id = ${id}`,
   );
-  if (endpoint === undefined) throw new Refused('not_found', 'no endpoint has this id');
+  if (endpoint === undefined) throw new Refused('not_found', 'no webhook has this id');
   return endpoint;
 }
 
@@ -67,7 +67,7 @@ export async function makeEndpoint(
   // Locks changes of webhook endpoints until the end of the transaction.
   await db.all(sql`select pg_advisory_xact_lock(${locks.webhooks})`);
   if ((await listEndpoints(db, product)).length >= mostEndpoints)
-    throw new Refused('endpoints', `a product has at most ${mostEndpoints} endpoints`);
+    throw new Refused('endpoints', `a product can have at most ${mostEndpoints} webhooks`);
   const [id, secret] = [newId(), newWebhookSecret()];
   await db.all(
     sql`insert into licenses.webhook_endpoints (id, product, url, kinds, sealed_secret)

@@ -104,7 +104,8 @@ export function customerPage({ license, machines, link, released }: CustomerPage
             ? null
             : left === 0
               ? html`<p class="bad">
-                  This license was moved as often as its plan allows. Contact the seller to move it.
+                  This license has reached the number of machine changes that its plan allows. Contact the
+                  seller to move it.
                 </p>`
               : html`<p class="quiet">
                   The next machine that you activate takes the place of a released one. You can release

@@ -15,10 +15,13 @@ export async function releaseByCustomer(
   const state = stateOf(license);
   if (state === 'expired' || state === 'suspended' || state === 'revoked') throw refusals[state]();
   const machine = (await heldMachines(db, id)).find((one) => one.slot === slot);
-  if (machine === undefined) throw new Refused('free_slot', 'this machine was released before');
+  if (machine === undefined) throw new Refused('free_slot', 'this machine was already released');
   const isLent = license.leaseSeconds !== null;
   if (!isLent && license.transfers >= license.transferLimit)
-    throw new Refused('transfers_exhausted', 'this license was moved as often as its plan allows');
+    throw new Refused(
+      'transfers_exhausted',
+      'this license has reached the number of machine changes that its plan allows',
+    );
   await db.all(sql`select licenses.free_slot(${id}, ${slot}, clock_timestamp())`);
   const spent = isLent ? 0 : 1;
   const { hint: machineHint, offlineUntil } = machine;

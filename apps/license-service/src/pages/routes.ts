@@ -70,6 +70,6 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
 /** The response for an unexpected error. It has no internal details. */
 class Fault {
   readonly status = 500;
-  readonly message = 'Something went wrong on our side. Try again.';
+  readonly message = 'Something went wrong on the server. Try again.';
   readonly retryAfter = undefined;
 }

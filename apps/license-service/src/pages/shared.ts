@@ -11,7 +11,7 @@ import { type PeopleOptions } from './people.ts';
 export const slotOf = (form: FormFields): number => {
   const slot = Number(form['slot']);
   if (Number.isInteger(slot) && slot > 0) return slot;
-  throw new Refused('free_slot', 'there is no such machine');
+  throw new Refused('free_slot', 'this machine does not exist');
 };
 
 export function openedNow(options: Pick<PeopleOptions, 'opened'>): OpenedVault {

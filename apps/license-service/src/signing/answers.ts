@@ -74,7 +74,7 @@ export function addSignedAnswers(app: FastifyInstance, opened: () => OpenedVault
     const isUnfit = request.headers['license-nonce'] !== undefined && nonceOf(request) === undefined;
     if (isUnfit) {
       const message = 'must be 1 to 256 printable ASCII characters without spaces';
-      done(badRequest('The nonce does not fit.', [{ path: 'License-Nonce', message }]));
+      done(badRequest('The License-Nonce header is invalid.', [{ path: 'License-Nonce', message }]));
       return;
     }
     const named = request.headers['license-product'];

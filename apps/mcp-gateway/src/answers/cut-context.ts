@@ -34,7 +34,7 @@ export function cutOfContext(context: AnswerBody, storyId: string): ShortenedPar
   const how = [
     ...(sections.includes('spec')
       ? [
-          `The spec goes on: call ${readSpec} with storyId ${key}${content === undefined ? '' : ' and part set to next'}, until nothing is cut, before you work by it.`,
+          `The spec is incomplete: call ${readSpec} with storyId ${key}${content === undefined ? '' : ' and part set to next'} until nothing is cut, before you start the work.`,
         ]
       : []),
     ...(others.length > 0

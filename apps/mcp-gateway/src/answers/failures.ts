@@ -9,10 +9,7 @@ import { hintOf } from './hints.ts';
 import { HalfDone, Heard } from '../tools/macro.ts';
 
 const away = (): ApiError =>
-  unavailable(
-    'api_away',
-    'The API did not answer. What was asked for may have been done; repeating is safe.',
-  );
+  unavailable('api_away', 'The API did not answer, so the call may have succeeded. Repeating it is safe.');
 
 const causeOf = (failure: unknown): unknown =>
   failure instanceof Heard || failure instanceof HalfDone ? causeOf(failure.failure) : failure;

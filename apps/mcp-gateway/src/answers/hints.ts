@@ -27,35 +27,35 @@ function lockText(conflicts: readonly unknown[]): string {
     const who = nameOf(fieldOf(held, 'holder')) ?? 'another';
     return `${who} holds ${text(fieldOf(conflict, 'witness')) ?? 'it'}${until(fieldOf(held, 'expiresAt'))}`;
   });
-  return `${told.join('; ')}: lock other paths, or work on something else.`;
+  return `${told.join('; ')}. Lock other paths, or choose other work.`;
 }
 
 function readinessText(readiness: unknown): string {
   const blockers = fieldOf(readiness, 'openBlockers');
   const keys = Array.isArray(blockers) ? blockers.flatMap((one) => text(fieldOf(one, 'key')) ?? []) : [];
-  const what = keys.length > 0 ? `It waits for ${keys.join(', ')}` : 'It is marked as blocked';
-  return `${what}; nothing was begun. Work on something else, on that first, or begin all the same with force.`;
+  const what = keys.length > 0 ? `The story waits for ${keys.join(', ')}` : 'The story is marked as blocked';
+  return `${what}, so nothing was started. Choose other work, resolve the blocker first, or start anyway with force.`;
 }
 
 /** Describes the obstacle that an error's details name, and the next step for the caller. */
 function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
   const { retryAt, issues, didYouMean, currentVersion, holder, expiresAt } = details;
   const { unmet, conflicts, readiness, offer, path } = details;
-  if (retryAt !== undefined) return `Call again with the same arguments at ${retryAt}, and not before.`;
+  if (retryAt !== undefined) return `Call again with the same arguments at ${retryAt} or later.`;
   if (issues !== undefined && issues.length > 0)
     return `Correct ${issues.map(({ path, message }) => `${path} (${message})`).join('; ')} and call again.`;
   if (Array.isArray(didYouMean) && didYouMean.length > 0) return `Did you mean ${didYouMean.join(' or ')}?`;
   if (typeof currentVersion === 'number')
-    return `It is at version ${currentVersion} now: read it again, redo the change on what it says, and send that version.`;
+    return `It is at version ${currentVersion} now: read it again, apply your change to it, and send that version.`;
   if (Array.isArray(conflicts) && conflicts.length > 0) return lockText(conflicts);
   if (readiness !== undefined) return readinessText(readiness);
   if (offer !== undefined)
-    return `It is offered to another${until(fieldOf(offer, 'expiresAt'))}: work on something else, or come back then.`;
+    return `It is offered to someone else${until(fieldOf(offer, 'expiresAt'))}. Choose other work, or try again then.`;
   const who = nameOf(holder);
-  if (who !== undefined) return `${who} holds it${until(expiresAt)}: work on something else, or ask them.`;
+  if (who !== undefined) return `${who} holds it${until(expiresAt)}. Choose other work, or ask them.`;
   if (typeof path === 'string')
-    return `${path} names nothing that you may see: check it with a list, or leave it out if you can.`;
-  if (unmet !== undefined) return 'details.unmet says what is missing; see to that first.';
+    return `${path} names no record that you can see. Check it with a list operation, or omit it if it is optional.`;
+  if (unmet !== undefined) return 'details.unmet lists the missing conditions; meet them first.';
   return undefined;
 }
 
@@ -72,6 +72,6 @@ export function hintOf({ code, details }: ErrorBody): string {
   const reason = details?.reason;
   const paths: unknown = details?.['paths'];
   if (code === 'not_found' && Array.isArray(paths))
-    return `One of ${paths.join(', ')} names nothing that you may see. Check each with a list.`;
+    return `One of ${paths.join(', ')} names no record that you can see. Check each with a list operation.`;
   return (isReason(reason) ? inTools[reason] : undefined) ?? remedyFor(code, reason);
 }

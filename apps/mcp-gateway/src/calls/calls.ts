@@ -79,7 +79,7 @@ export function inProject(
 ): AnswerBody {
   if (project === null || !takesProject) return args;
   if ('projectId' in args && !isSameRef(args['projectId'], project))
-    throw outside(`This connection is for the project ${project} alone; leave projectId out.`);
+    throw outside(`This connection is limited to the project ${project}; omit projectId.`);
   return { ...args, projectId: project };
 }
 
@@ -93,12 +93,12 @@ function prepare(tool: OperationTool, args: AnswerBody, { view, room = answerByt
   if (maxBytes !== undefined && (!isRead || (!isOwn && !isSize(maxBytes)))) {
     const message = isRead
       ? `must be a whole number from ${leastAnswerBytes} to ${mostAnswerBytes}`
-      : 'is for reads; the answer of a write is short';
-    throw badRequest('The parameters do not fit.', [{ path: 'maxBytes', message }]);
+      : 'is supported only for reads; the answer of a write is short';
+    throw badRequest('The parameters are invalid.', [{ path: 'maxBytes', message }]);
   }
   if (part !== undefined && (!isRead || isOwn || typeof part !== 'string'))
-    throw badRequest('The parameters do not fit.', [
-      { path: 'part', message: 'is the next of a cut part of this read, as text' },
+    throw badRequest('The parameters are invalid.', [
+      { path: 'part', message: 'must be the value of next from cut.parts of this read' },
     ]);
   const params: Record<string, unknown> = {
     ...(isList && { limit: pageForModels }),
@@ -121,7 +121,7 @@ export const within =
   async ({ name, effect }, params, options) => {
     const tool = operationTool(name);
     if (tool === undefined || !view.allows(tool))
-      throw outside(`${name} is outside of what this connection was narrowed to.`);
+      throw outside(`${name} is not available, because this connection is restricted.`);
     return transport({ name, effect }, inProject(tool, params as AnswerBody, view), options);
   };
 
@@ -168,7 +168,7 @@ export async function callOperation(
   if (room === Infinity || bytesOf(whole) <= room) return whole;
   if (operation.effect === 'write')
     return cutTo(whole, room, {
-      how: 'All of it was written. Read the record, with a larger maxBytes, to see the rest.',
+      how: 'The write succeeded completely. Read the record with a larger maxBytes to see the rest.',
     });
   const { items } = whole;
   const count = Array.isArray(items) ? fitting(items, room - leastAnswerBytes / 2) : 0;
@@ -176,19 +176,23 @@ export async function callOperation(
     return cutTo(whole, room, { how: again, goesOn: true });
   // Request only as many items as fit, so that the cursor continues after the last item shown.
   const shorter = await ask({ ...params, limit: count });
-  const how = `${count} items have room in ${room} bytes: go on from the last one shown, as with any page, or give a larger maxBytes.`;
+  const how = `${count} items fit into ${room} bytes: continue with nextCursor as usual, or set a larger maxBytes.`;
   const page = { ...shorter, cut: { parts: [{ path: 'items', length: items.length, shown: count }], how } };
   return bytesOf(page) <= room ? page : cutTo(page, room, { how: `${how} ${again}`, goesOn: true });
 }
 
-const again = `Call again with part set to the next of what is cut, to read on from there, or with maxBytes up to ${mostAnswerBytes}.`;
+const again = `Call again with part set to the next value of a cut part to read its rest, or with maxBytes up to ${mostAnswerBytes}.`;
 
 /** Returns the rest of a text or list that was cut; the other fields of the record are unchanged. */
 function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
   const begun = beginningAt(whole, part);
   if (begun === undefined)
-    throw badRequest('There is no such part.', [
-      { path: 'part', message: 'must be the next of a cut part; where the record changed, read it anew' },
+    throw badRequest('This part does not exist.', [
+      {
+        path: 'part',
+        message:
+          'must be the next value of a cut part; if the record has changed, read it again from the start',
+      },
     ]);
   return cutTo(begun.answer, room, { how: again, goesOn: true, start: begun.start });
 }
@@ -199,7 +203,7 @@ function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
  */
 export async function perform(operation: Operation, args: AnswerBody, call: ToolCall): Promise<AnswerBody> {
   const tool = operationTool(operation.name);
-  if (tool === undefined) throw new Error(`${operation.name} is no tool`);
+  if (tool === undefined) throw new Error(`${operation.name} is not available as a tool`);
   const { projectId: _, ...others } = args;
   return callOperation(tool, call.view.project === null ? args : others, call);
 }

@@ -63,24 +63,24 @@ const { orgs, projects, members, gamification, agents } = registry satisfies Reg
 const questions: ReadonlyMap<string, Question> = new Map([
   asks(orgs.delete, async (_params, client) => {
     const { org } = await client.session.identity();
-    return `Delete the organization ${org.name} (${org.slug}), with all that is in it?`;
+    return `Delete the organization ${org.name} (${org.slug}) and everything in it?`;
   }),
   asks(orgs.transferOwnership, async ({ memberId }, client) => {
     const { org } = await client.session.identity();
-    return `Make ${await nameOf(client, memberId)} the owner of ${org.name} in your place?`;
+    return `Transfer the ownership of ${org.name} from you to ${await nameOf(client, memberId)}?`;
   }),
   asks(projects.delete, async ({ projectId }, client) => {
     const { project } = await client.projects.get({ projectId });
-    return `Delete the project ${project.name} (${project.key}), with all of its stories, specs and comments?`;
+    return `Delete the project ${project.name} (${project.key}) with all its stories, specs and comments?`;
   }),
   asks(members.removeMember, async ({ memberId }, client) => {
     const name = await nameOf(client, memberId);
-    return `Remove ${name} from the organization? Their tokens end, and what they work on is let go of.`;
+    return `Remove ${name} from the organization? Their tokens are revoked and their work is released.`;
   }),
   asks(gamification.reset, async ({ memberId }, client) =>
     memberId === undefined
-      ? 'Set the points of everybody back to nothing?'
-      : `Set the points of ${await nameOf(client, memberId)} back to nothing?`,
+      ? 'Reset the points of all members to zero?'
+      : `Reset the points of ${await nameOf(client, memberId)} to zero?`,
   ),
   asks(
     agents.catalog.delete,
@@ -117,7 +117,7 @@ export function confirmBy(
     // The confirmation counts only for this exact call.
     if (state === asked && given.kind === 'elicit') {
       if (acceptedContent(responses, question, Confirmed)?.confirm === true) return;
-      throw forbidden('declined', 'It was not confirmed, and nothing was done.');
+      throw forbidden('declined', 'The person did not confirm this, so nothing was done.');
     }
     const message = `${await ask(params, createClient(transport))} This cannot be undone.`;
     throw new Asking(

@@ -3,7 +3,7 @@ import { type ApiError, badRequest, type Issue, issueAt, mostIssues } from '@mus
 import { type z } from 'zod';
 
 export const notAParameter = (names: readonly string[]): string =>
-  `is not a parameter; there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ') || 'none'}`;
+  `is not a parameter; valid parameters: ${names.join(', ') || 'none'}`;
 
 export function unfit({ issues }: z.ZodError, names: readonly string[]): ApiError {
   const told = issues.flatMap((issue): Issue[] =>
@@ -11,5 +11,5 @@ export function unfit({ issues }: z.ZodError, names: readonly string[]): ApiErro
       ? issue.keys.map((key) => issueAt([...issue.path, key], notAParameter(names)))
       : [issueAt(issue.path.length === 0 ? ['arguments'] : issue.path, issue.message)],
   );
-  return badRequest('The parameters do not fit.', told.slice(0, mostIssues));
+  return badRequest('The parameters are invalid.', told.slice(0, mostIssues));
 }

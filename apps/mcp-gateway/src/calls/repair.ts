@@ -231,13 +231,13 @@ export function withArguments<
 export const asMeant = (schema: ObjectSchema, args: AnswerBody): AnswerBody => fieldsMeant(schema, args);
 
 const wrong = (path: string, message: string): Error =>
-  badRequest('The parameters do not fit.', [{ path, message }]);
+  badRequest('The parameters are invalid.', [{ path, message }]);
 
 function cleared(args: AnswerBody, path: string): AnswerBody {
   const [name = '', field] = path.split('.');
   const value = args[name];
   const isGiven = field === undefined ? name in args : isRecord(value) && field in value;
-  if (isGiven) throw wrong(clearParam, `${path} is both given and cleared`);
+  if (isGiven) throw wrong(clearParam, `${path} is given, but also named in clear`);
   if (field === undefined) return { ...args, [name]: null };
   return { ...args, [name]: { ...(isRecord(value) ? value : {}), [field]: null } };
 }

@@ -105,7 +105,7 @@ async function ask(
 function resultIn({ status, retryAfter, body }: Answer): unknown {
   if (status === 200) return body;
   const error = errorBodyIn(body);
-  if (error === undefined) throw new NoAnswer(`the API answered ${status}, not as it does`);
+  if (error === undefined) throw new NoAnswer(`the API answered ${status} in an unexpected format`);
   const seconds = Number(retryAfter ?? NaN);
   throw errorOf(error, Number.isFinite(seconds) ? seconds : undefined);
 }

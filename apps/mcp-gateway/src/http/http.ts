@@ -99,7 +99,7 @@ function receive(
   const { request, view } = receiving;
   const { body } = request;
   if (Array.isArray(body))
-    return invalid(reply, 400, 'Batches are not taken: send one message in each request.');
+    return invalid(reply, 400, 'Batches are not supported: send one message per request.');
   const inbound = inboundOf(request);
   if (inbound.kind === 'reject') return refuse(reply, inbound.httpStatus, inbound, idOf(body));
   if (inbound.kind === 'modern') return receiveModern(door, reply, receiving, inbound);
@@ -108,7 +108,7 @@ function receive(
   const version = headerOf(request, 'mcp-protocol-version');
   if (inbound.reason === 'no-claim' && isUnspoken(version)) {
     const spoken = [...modernVersions, ...legacyVersions].join(', ');
-    const message = `This server does not speak "${version.slice(0, 40)}"; it speaks ${spoken}.`;
+    const message = `This server does not support protocol version "${version.slice(0, 40)}"; it supports ${spoken}.`;
     return invalid(reply, 400, message, idOf(body));
   }
   const message = body as JSONRPCRequest;
@@ -152,7 +152,7 @@ export function addMcpRoute(app: FastifyInstance, { rules, ...options }: McpRout
       onRequest: async (request) =>
         request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
       handler: (_request, reply) =>
-        invalid(reply.header('allow', 'POST'), 405, 'This server keeps no session: POST alone is answered.'),
+        invalid(reply.header('allow', 'POST'), 405, 'This server has no sessions, so it supports only POST.'),
     });
   }
 }

@@ -120,7 +120,7 @@ describe('narrowing', () => {
   it.each(['x-mcp-toolset', 'x-mcp-read-only', 'x-mcp-projekt', 'x-mcp-tool'])(
     'refuses %s, which is nearly one of its own',
     (header) => {
-      expect(() => views('', { [header]: '1' })).toThrow('does not fit');
+      expect(() => views('', { [header]: '1' })).toThrow('is invalid');
     },
   );
 

@@ -56,7 +56,7 @@ class Reader {
 
   /** Throws the error for an invalid parameter. The message names the valid values. */
   static refuse(path: string, message: string): never {
-    throw badRequest('This way of narrowing does not fit.', [{ path, message }]);
+    throw badRequest('The restriction in this URL or header is invalid.', [{ path, message }]);
   }
 
   names(parameter: string, isKnown: (name: string) => boolean, valid: readonly string[]): Set<string> | null {
@@ -65,7 +65,7 @@ class Reader {
     const names = text.split(',').map((name) => name.trim());
     const unknown = names.find((name) => !isKnown(name));
     if (unknown !== undefined)
-      Reader.refuse(parameter, `"${unknown.slice(0, 80)}" is none of: ${listed(valid)}`);
+      Reader.refuse(parameter, `"${unknown.slice(0, 80)}" is not one of: ${listed(valid)}`);
     return new Set(names);
   }
 
@@ -173,14 +173,14 @@ function given(query: string, headers: IncomingHttpHeaders): Parameters {
     if (name !== undefined) found[name] = String(value);
     // Ignore a proxy's own headers, but reject a likely misspelling of one of ours.
     else if (closestTo(header.slice(headerPrefix.length), headerNames).length > 0)
-      Reader.refuse(header, `is no header of this server; there are: ${listed([...ofHeader.keys()])}`);
+      Reader.refuse(header, `is not a header of this server; valid headers: ${listed([...ofHeader.keys()])}`);
   }
   const inUrl = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!isOneOf(parameters, name))
       // The message repeats neither name nor value, because either may be a secret.
-      Reader.refuse('query', `the URL has an unknown parameter; there are: ${listed(parameters)}`);
-    if (inUrl.has(name)) Reader.refuse(name, 'stands there twice');
+      Reader.refuse('query', `the URL has an unknown parameter; valid parameters: ${listed(parameters)}`);
+    if (inUrl.has(name)) Reader.refuse(name, 'is given twice');
     inUrl.add(name);
     found[name] = value;
   }

@@ -48,6 +48,6 @@ export function headerFault(
   const given = headerOf(headers, 'mcp-name');
   if (given === undefined) return 'The header Mcp-Name is missing.';
   const name = decoded(given);
-  if (name === undefined) return 'The header Mcp-Name is no valid Base64.';
-  return name === wanted ? undefined : 'The header Mcp-Name says something else than the body.';
+  if (name === undefined) return 'The header Mcp-Name is not valid Base64.';
+  return name === wanted ? undefined : 'The header Mcp-Name does not match the body.';
 }

@@ -14,7 +14,7 @@ export const mostWaitingOfToken = 8;
 const comeAgainSeconds = 5;
 
 const tooManyWait = (whose: string): ApiError =>
-  tooMany('too_many_waiting', comeAgainSeconds, `Too many calls ${whose} wait at once.`);
+  tooMany('too_many_waiting', comeAgainSeconds, `Too many calls ${whose} are waiting at the same time.`);
 
 /** Returns true if the parameters request a long poll. */
 export const asksToWait = (params: unknown): boolean =>
@@ -46,7 +46,7 @@ export class Waiting {
     const organization = { key: `organization ${ids?.orgId ?? ''}`, most: this.#ofOrganization };
     const admission = this.#limiter.enter([own, member, organization]);
     if ('leave' in admission) return admission.leave;
-    if (admission.full === null) throw tooManyWait('of everybody');
+    if (admission.full === null) throw tooManyWait('of all organizations');
     if (admission.full === own) throw tooManyWait('of this token');
     throw tooManyWait(admission.full === member ? 'of this member' : 'of this organization');
   }

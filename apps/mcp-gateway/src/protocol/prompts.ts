@@ -125,7 +125,7 @@ function toMcp({ name, prompt, projects }: Offered): McpPrompt {
             ...own.filter((argument) => argument.name !== projectArgument),
             {
               name: projectArgument,
-              description: `The project whose prompt it is: ${projects.slice(0, 10).join(', ')}`,
+              description: `The project of the prompt: ${projects.slice(0, 10).join(', ')}`,
               required: projects.length > 1,
             },
           ],
@@ -172,7 +172,7 @@ export async function getPrompt(
   const projectId = session.view.project ?? values[projectArgument] ?? found.projects?.[0];
   if (found.projects !== null && found.projects.length > 1 && values[projectArgument] === undefined)
     throw refuse(
-      `Several projects have this prompt; say which as ${projectArgument}: ${found.projects.join(', ')}.`,
+      `Several projects have this prompt; choose one with ${projectArgument}: ${found.projects.join(', ')}.`,
     );
   const { items } =
     scope === 'org' || projectId === undefined

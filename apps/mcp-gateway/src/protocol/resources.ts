@@ -25,7 +25,7 @@ const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] 
     uriTemplate: specUri,
     name: 'story-spec',
     title: 'The spec of a story',
-    description: 'The whole spec, of any length, as Markdown',
+    description: 'The full spec, of any length, as Markdown',
     mimeType: 'text/markdown',
   },
   {
@@ -33,7 +33,8 @@ const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] 
     uriTemplate: eventsUri,
     name: 'execution-events',
     title: 'The events of an execution',
-    description: 'The first 200 events of an execution, in order; deliveryExecutions_eventsSince goes on',
+    description:
+      'The first 200 events of an execution, in order; deliveryExecutions_eventsSince returns more',
     mimeType: 'application/json',
   },
 ];

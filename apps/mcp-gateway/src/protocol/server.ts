@@ -114,15 +114,15 @@ function unknownTool(name: string, view: View): ProtocolError {
   const canSearch = search !== undefined && view.calls(search);
   const hint = [
     near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '',
-    canSearch ? ' search_operations finds every operation by words of what it does.' : '',
+    canSearch ? ' Use search_operations to find operations by a description.' : '',
   ].join('');
   const tool = findTool(name);
   const why =
     tool === undefined
-      ? 'There is no such tool.'
+      ? 'This tool does not exist.'
       : view.allows(tool) && tool.kind === 'operation'
-        ? `It is an operation: call it by call_${tool.operation.effect}_operation, as ${tool.operation.name}.`
-        : 'It is outside of what this connection was narrowed to.';
+        ? `It is an operation: call it with call_${tool.operation.effect}_operation, as ${tool.operation.name}.`
+        : 'It is not available, because this connection is restricted.';
   const message = `Unknown tool "${name.slice(0, 100)}". ${why}${hint}`;
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
@@ -215,7 +215,7 @@ function refuseCursor({
   readonly params?: { readonly cursor?: string | undefined } | undefined;
 }): void {
   if (params?.cursor === undefined) return;
-  const message = 'cursor: this list is one page, and no answer has given one.';
+  const message = 'cursor: this list has only one page.';
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
@@ -371,7 +371,8 @@ export async function createMcp(website?: string): Promise<Mcp> {
         return exchange.ask(message, session);
       }
       const exchange = classification.era === 'legacy' ? legacy : modern.get(classification.revision ?? '');
-      if (exchange === undefined) throw new Error(`no server speaks ${String(classification.revision)}`);
+      if (exchange === undefined)
+        throw new Error(`unsupported protocol version ${String(classification.revision)}`);
       return exchange.ask(message, session);
     },
   };

@@ -81,7 +81,7 @@ function joinCuts(
   const how =
     decisions.length === 0
       ? []
-      : [`Decisions are requirements: call ${readDecisions} with storyId ${storyId} for all of them.`];
+      : [`Decisions are requirements: call ${readDecisions} with storyId ${storyId} to read all of them.`];
   return {
     parts: [...decisions, ...(context?.parts ?? []).map(inContext)],
     how: [...how, ...(context === undefined ? [] : [context.how])].join(' '),

@@ -86,15 +86,15 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'start_work',
     description:
-      'Begin a story, or nothing at all: takes the lease, moves it to in_progress, locks the paths you name, returns all you need to know. Keep execution.id and leaseToken. Refused where it is blocked, held or locked. The same runId again: a fresh leaseToken.',
+      'Start a story, all or nothing: takes the lease, moves it to in_progress, locks the paths, returns all you need. Keep execution.id and leaseToken. Fails if blocked, held or locked. The same runId again: a new leaseToken.',
     params: z.strictObject({
       storyId: context.params.shape.storyId,
       resources: lock.params.shape.resources
         .optional()
-        .meta({ description: 'Paths, each with all below it, or globs: src/auth, **/*.sql' }),
+        .meta({ description: 'Paths (with everything below) or globs: src/auth, **/*.sql' }),
       runId: acquire.params.shape.runId,
       ttlSeconds: acquire.params.shape.ttlSeconds,
-      force: z.boolean().default(false).meta({ description: 'Though it is blocked' }),
+      force: z.boolean().default(false).meta({ description: 'Even if it is blocked' }),
     }),
     steps: [...asksOnBeginning, acquire, lock, release, updateStatus],
     run: async ({ storyId, resources, runId, ttlSeconds, force }, steps) => {
@@ -129,7 +129,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'next_work',
     description:
-      'Begin the next story that can start, what is offered to you first. Returns as start_work, and skipped with reasons; no execution: none now. start_work with the same runId locks paths.',
+      'Start the next available story, offers to you first. Returns the same as start_work, and skipped with reasons; no execution: none available. start_work with the same runId locks paths.',
     params: z.strictObject({
       ...{ projectId: nextShape.projectId, labels: nextShape.labels, runId: nextShape.runId.unwrap() },
       assignedToMe: z.boolean().optional(),
@@ -144,7 +144,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'ask_question',
     description:
-      'Ask about the story you work on. wait_for brings the answer and keeps your lease and locks.',
+      'Ask about the story you work on. wait_for returns the answer and keeps your lease and locks.',
     params: z.strictObject({
       ...held,
       question: comment.params.shape.body,
@@ -155,8 +155,8 @@ export const macros: readonly MacroTool[] = [
       const { look, take, orUndo } = steps;
       const { execution } = await hold(look, own);
       if (execution.targetType !== 'story')
-        throw badRequest('The parameters do not fit.', [
-          { path: 'executionId', message: 'is of a delivery group; ask on one of its stories' },
+        throw badRequest('The parameters are invalid.', [
+          { path: 'executionId', message: 'belongs to a delivery group; ask on one of its stories' },
         ]);
       const asked = await take(
         comment,
@@ -173,7 +173,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'wait_for',
     description:
-      'Wait until something concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
+      'Wait for what concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
     params: z.strictObject({
       ...held,
       waitSeconds: z.int().min(0).max(300).default(20).meta({ description: 'Up to 25' }),
@@ -198,7 +198,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'submit_work',
     description:
-      'Finish: writes a last checkpoint and completes; frees locks, moves the story to in_review. submitted needs branch or pullRequest.',
+      'Finish: saves a last checkpoint and completes the work; frees locks, moves the story to in_review. submitted needs branch or pullRequest.',
     params: z.strictObject({
       ...checkpointShape,
       outcome: complete.params.shape.outcome.default('submitted'),
@@ -227,7 +227,7 @@ export const macros: readonly MacroTool[] = [
   }),
   macro({
     name: 'hand_off_work',
-    description: 'Offer the work to one member or agent with a checkpoint; ends your lease.',
+    description: 'Offer the work to one member or agent, with a checkpoint; ends your lease.',
     params: z.strictObject({
       ...checkpointShape,
       toMemberId: handoff.params.shape.toMemberId,
@@ -237,7 +237,7 @@ export const macros: readonly MacroTool[] = [
     steps: [profile, renew, checkpoint, handoff],
     run: async ({ toMemberId, toAgentId, note, ...written }, steps) => {
       if ((toMemberId === undefined) === (toAgentId === undefined))
-        throw badRequest('The parameters do not fit.', [
+        throw badRequest('The parameters are invalid.', [
           { path: 'toMemberId', message: 'give exactly one of toMemberId and toAgentId' },
         ]);
       if (toMemberId !== undefined) await steps.look(profile, { memberId: toMemberId });
@@ -257,7 +257,7 @@ export const macros: readonly MacroTool[] = [
   }),
   macro({
     name: 'release_work',
-    description: 'Let others go on from its last checkpoint: write one first. Frees its locks.',
+    description: 'Let others continue from the last checkpoint: save one first. Frees its locks.',
     params: z.strictObject({ ...held, reason: release.params.shape.reason }),
     steps: [release],
     run: (params, { take }) => take(release, given(params)),

@@ -97,8 +97,8 @@ const macroNames: ReadonlySet<string> = new Set(macros.map((macro) => macro.name
 function found(name: string, { view }: ToolCall): OperationTool {
   const tool = operationTool(name);
   if (macroNames.has(name))
-    throw badRequest(`${name} is a tool.`, [
-      { path: 'operation', message: 'is a tool: call it by its own name' },
+    throw badRequest(`${name} is a tool itself.`, [
+      { path: 'operation', message: 'is a tool: call it directly by its name' },
     ]);
   if (tool === undefined) {
     const didYouMean = closestTo(
@@ -108,7 +108,7 @@ function found(name: string, { view }: ToolCall): OperationTool {
     throw unknownOperation(didYouMean);
   }
   if (!view.allows(tool))
-    throw outside(`${tool.operation.name} is outside of what this connection was narrowed to.`);
+    throw outside(`${tool.operation.name} is not available, because this connection is restricted.`);
   return tool;
 }
 
@@ -147,14 +147,14 @@ function describe({ operation, clears }: OperationTool, { view }: ToolCall): Ans
 }
 
 const wrongWay = ({ name, effect }: Operation): ApiError =>
-  badRequest(`${name} is a ${effect}.`, [
-    { path: 'operation', message: `is called with call_${effect}_operation` },
+  badRequest(`${name} is a ${effect} operation.`, [
+    { path: 'operation', message: `must be called with call_${effect}_operation` },
   ]);
 
 export const metaTools: readonly MetaTool[] = [
   meta({
     name: 'search_operations',
-    description: 'Find operations by words of what they do.',
+    description: 'Find operations by what they do.',
     isRead: true,
     params: z.strictObject({
       query: z.string().max(200).meta({ description: 'Such as "assign a reviewer"' }),
@@ -164,7 +164,7 @@ export const metaTools: readonly MetaTool[] = [
   }),
   meta({
     name: 'describe_operation',
-    description: 'All about one operation: parameters, result, refusals, an example.',
+    description: 'Details of one operation: parameters, result, errors, an example.',
     isRead: true,
     params: z.strictObject({ operation: operationName }),
     run: ({ operation }, call) => describe(found(operation, call), call),
@@ -172,7 +172,7 @@ export const metaTools: readonly MetaTool[] = [
   ...(['read', 'write'] as const).map((effect) =>
     meta({
       name: `call_${effect}_operation`,
-      description: `Call an operation that ${effect}s.`,
+      description: `Call a ${effect} operation.`,
       isRead: effect === 'read',
       callsOthers: true,
       params: z.strictObject({ operation: operationName, params: operationParams }),

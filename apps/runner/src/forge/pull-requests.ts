@@ -139,7 +139,7 @@ async function ask(url: string, headers: Dialect['headers'], body?: object): Pro
   try {
     return JSON.parse(text);
   } catch {
-    throw new ForgeFailed(`${host} answered what is no JSON`, answer.status);
+    throw new ForgeFailed(`${host} returned invalid JSON`, answer.status);
   }
 }
 
@@ -178,7 +178,7 @@ export async function findOrOpen(
     } catch (error) {
       if (error instanceof z.ZodError) {
         throw new ForgeFailed(
-          `${new URL(forge.baseUrl).host} answered otherwise than ${forgeNames[forge.kind]} does`,
+          `${new URL(forge.baseUrl).host} did not answer like a ${forgeNames[forge.kind]} server`,
         );
       }
       if (tries >= mostTries || !(error instanceof ForgeFailed) || !error.passes) throw error;

@@ -32,14 +32,14 @@ export function fillReport(command: Command, api: ApiAccess): void {
     .addFlags(
       command
         .description(
-          `In a pipeline of GitHub or GitLab: records the event that began it (a push, a pull request, a review), and what became of its checks, for the work that the branch or pull request is of. What a token tells is reported, not verified. Where no work is known nothing is recorded, and the pipeline goes on.`,
+          'In a GitHub or GitLab pipeline: records the event that started it (a push, a pull request, a review) and the result of its checks, for the work with this branch or pull request. Observations from a token have the trust level reported, not verified. If no work matches, nothing is recorded, and the pipeline continues.',
         )
         .option(
           '--checks <verdict>',
-          'how the checks ended: passed or failed, or the status of a job',
+          'the result of the checks: passed or failed, or the status of a job',
           toChecks,
         )
-        .option('--execution <id>', 'of which work; else the one that the pull request or the branch is of')
+        .option('--execution <id>', 'the execution; by default the one with the pull request or the branch')
         .option('--json', 'print what was recorded as JSON')
         .addHelpText(
           'after',
@@ -85,9 +85,9 @@ async function runReport(flags: ReportFlags, api: ApiAccess): Promise<void> {
   };
   const results: Recorded[] = [];
   if (facts.length === 0) {
-    say(`Nothing to record: ${pipeline.ignored ?? 'the event says nothing of the state of work'}.`);
+    say(`Nothing to record: ${pipeline.ignored ?? 'the event has no information about the state of work'}.`);
   } else if (isWithoutSecret(pipeline, flags, environment)) {
-    say('Nothing was recorded: it is of a fork, which has no token.');
+    say('Nothing was recorded: the pipeline runs for a fork, which has no token.');
   } else {
     const { client } = await api.connect(flags);
     for (const { fact, key } of facts) {
@@ -101,7 +101,7 @@ async function runReport(flags: ReportFlags, api: ApiAccess): Promise<void> {
 }
 
 const lineOf = ({ kind, executionId, recorded, why }: Recorded): string =>
-  recorded ? `${kind}: recorded for ${executionId ?? ''}` : `${kind}: not recorded, since ${why ?? ''}`;
+  recorded ? `${kind}: recorded for ${executionId ?? ''}` : `${kind}: not recorded: ${why ?? ''}`;
 
 /** Writes the outputs of the GitHub step. */
 async function tellGithub(environment: EnvironmentVariables, results: readonly Recorded[]): Promise<void> {

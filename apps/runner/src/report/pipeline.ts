@@ -108,7 +108,7 @@ function ofGitlab(environment: EnvironmentVariables): Pipeline {
   }
   const branch = said(environment, 'CI_COMMIT_BRANCH');
   if (branch === null || branch === defaultBranch) {
-    const ignored = branch === null ? 'it is of no branch' : 'it is of the default branch';
+    const ignored = branch === null ? 'it has no branch' : 'it is on the default branch';
     return { facts: [], checked: undefined, checks: undefined, run, ignored };
   }
   const sha = needed(environment, 'CI_COMMIT_SHA');
@@ -123,10 +123,10 @@ export async function readPipeline(environment: EnvironmentVariables): Promise<P
     if (environment['GITLAB_CI'] === 'true') return ofGitlab(environment);
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof RangeError)
-      throw new UsageError(`the event of the pipeline is not what its forge documents: ${error.message}`);
+      throw new UsageError(`the event of the pipeline has an unexpected format: ${error.message}`);
     throw error;
   }
   throw new UsageError(
-    'this is no pipeline of GitHub or GitLab; muster delivery-executions record-forge-observation records from anywhere',
+    'this is not a GitHub or GitLab pipeline; elsewhere use muster delivery-executions record-forge-observation',
   );
 }

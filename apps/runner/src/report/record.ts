@@ -62,9 +62,9 @@ async function findWork(
  */
 function whyNot({ url, base }: DeliveryFact, { git, pullRequest }: Found): string | undefined {
   if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
-    return `the work goes into ${git.baseBranch}, the pull request into ${base}`;
+    return `the work targets ${git.baseBranch}, but the pull request targets ${base}`;
   if (url !== null && pullRequest !== null && pullRequest.url !== url)
-    return `the work was handed in with ${pullRequest.url}`;
+    return `the work was submitted with ${pullRequest.url}`;
   return undefined;
 }
 
@@ -84,8 +84,9 @@ export async function recordFact(
   let executionId = said;
   if (executionId === undefined) {
     const [work, ...more] = await findWork(client, fact);
-    if (work === undefined) return none(`no work is known by ${ref ?? url ?? 'it'}`);
-    if (more.length > 0) return none(`it names several: ${[work, ...more].map(({ id }) => id).join(', ')}`);
+    if (work === undefined) return none(`no work has ${ref ?? url ?? 'it'}`);
+    if (more.length > 0)
+      return none(`several executions match: ${[work, ...more].map(({ id }) => id).join(', ')}`);
     const why = whyNot(fact, work);
     if (why !== undefined) return none(why);
     executionId = work.id;
@@ -100,5 +101,5 @@ export async function recordFact(
       ...(url !== null && { url }),
     },
   });
-  return { kind, executionId, recorded, why: recorded ? null : 'it was recorded before' };
+  return { kind, executionId, recorded, why: recorded ? null : 'it was already recorded' };
 }

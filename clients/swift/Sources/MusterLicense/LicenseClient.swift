@@ -40,13 +40,13 @@ public final class LicenseClient: @unchecked Sendable {
             throw LicenseError.unfit("url must be of https, unless publicKeys are given")
         }
         guard isName(product, mayBeLarge: true) else {
-            throw LicenseError.unfit("product must be a name of letters, digits and . _ -")
+            throw LicenseError.unfit("product must consist of letters, digits and the characters . _ -")
         }
         if let name = serviceProduct, !isName(name, mayBeLarge: false) {
-            throw LicenseError.unfit("serviceProduct must be a name of small letters, digits and . _ -")
+            throw LicenseError.unfit("serviceProduct must be a name of lower-case letters, digits and . _ -")
         }
         if let keys = publicKeys, keys.isEmpty || !keys.allSatisfy(\.isWhole) {
-            throw LicenseError.unfit("publicKeys must be Ed25519 keys as /.well-known/license-keys.json has them")
+            throw LicenseError.unfit("publicKeys must be Ed25519 keys in the format of /.well-known/license-keys.json")
         }
         let place = folder.map(Folder.init(path:)) ?? Folder.usual(product)
         self.folder = place

@@ -40,7 +40,7 @@ private func idOfSystem() throws -> String? {
         ? nil : IORegistryEntryCreateCFProperty(service, "IOPlatformUUID" as CFString, kCFAllocatorDefault, 0)
     guard let id = (told?.takeRetainedValue() as? String)?.lowercased(), id.utf8.count == 36,
         id.utf8.allSatisfy({ isHex($0) || $0 == UInt8(ascii: "-") })
-    else { throw LicenseError.machine("the operating system does not tell the id of this machine") }
+    else { throw LicenseError.machine("the operating system does not report a machine id") }
     return id
     #else
     return id(in: "/etc/machine-id") ?? id(in: "/var/lib/dbus/machine-id")

@@ -51,7 +51,7 @@ private let messages = [
     "certificate_of_another_machine": "The certificate is of another machine.",
     "certificate_ended": "The certificate has ended, and the license service does not answer.",
     "clock_turned_back": "The clock of this machine was turned back.",
-    "answer_of_another_request": "This answer is to no request of this machine, or to an older one.",
+    "answer_of_another_request": "The response does not belong to a request of this machine, or it is outdated.",
     "not_activated": "This license is not active on this machine.",
     "active_on_another_machine": "This license is active on another machine.",
     "license_expired": "This license has expired.",

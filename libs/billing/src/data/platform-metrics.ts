@@ -60,7 +60,7 @@ export async function getMetrics(
 ): Promise<PlatformMetrics> {
   const rows = (await everywhere(metrics)).flat();
   const [own] = rows;
-  if (own === undefined) throw new Error('a row that must be there is not');
+  if (own === undefined) throw new Error('a required row is missing');
   const estimated = [
     ...rows.flatMap((row) => row.estimated),
     ...(rows.some((row) => row.executions_estimated) ? ['executions'] : []),

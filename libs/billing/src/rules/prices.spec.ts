@@ -17,8 +17,8 @@ describe('the price list', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'is no JSON'],
-    ['a list', '[]', 'is no price list'],
+    ['no JSON', '{', 'is not valid JSON'],
+    ['a list', '[]', 'is not a valid price list'],
     ['a plan that there is not', JSON.stringify({ gold: flat }), 'gold'],
     ['no tiers', JSON.stringify({ team: price([]) }), 'team.tiers'],
     ['no last tier', JSON.stringify({ team: price([{ upTo: 5, unitAmount: 1 }]) }), 'upTo null'],
@@ -41,7 +41,7 @@ describe('the price list', () => {
           { upTo: null, unitAmount: 3 },
         ]),
       }),
-      'further',
+      'greater',
     ],
     ['half a cent', JSON.stringify({ team: price([{ upTo: null, unitAmount: 0.5 }]) }), 'unitAmount'],
     ['a price below zero', JSON.stringify({ team: price([{ upTo: null, unitAmount: -1 }]) }), 'unitAmount'],

@@ -13,7 +13,7 @@ const Tier = z.strictObject({
 });
 
 const Price = z.strictObject({
-  currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capitals such as USD'),
+  currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters such as USD'),
   interval: z.literal('month'),
   tiers: z
     .array(Tier)
@@ -21,11 +21,11 @@ const Price = z.strictObject({
     .max(20)
     .refine(
       (tiers) => tiers.every(({ upTo }, index) => (upTo === null) === (index === tiers.length - 1)),
-      'the last tier, and only that one, has upTo null',
+      'only the last tier may have upTo null, and it must',
     )
     .refine(
       (tiers) => tiers.every(({ upTo }, index) => upTo === null || upTo > (tiers[index - 1]?.upTo ?? 0)),
-      'each tier must go further than the one before it',
+      'upTo of each tier must be greater than that of the previous one',
     ),
 });
 
@@ -64,13 +64,13 @@ export function parseSeatPrices(text: string): SeatPrices {
   try {
     given = JSON.parse(text);
   } catch {
-    throw new Error('is no JSON');
+    throw new Error('is not valid JSON');
   }
   const parsed = Given.safeParse(given);
   if (parsed.success) return { ...defaultSeatPrices, ...parsed.data };
   const [issue] = parsed.error.issues;
   const place = issue?.path.map(String).join('.') ?? '';
   throw new Error(
-    `is no price list${place === '' ? '' : ` at ${place}`}: ${issue?.message ?? 'it does not fit'}`,
+    `is not a valid price list${place === '' ? '' : ` at ${place}`}: ${issue?.message ?? 'it is invalid'}`,
   );
 }

@@ -76,7 +76,7 @@ export const toAssignment = (
   { id, key, title, projectId }: Subject,
   state: AssignmentState,
 ): Assignment => {
-  if (projectId === null) throw new Error('what is assigned belongs to a project');
+  if (projectId === null) throw new Error('an assigned record has no project');
   return { targetType, targetId: id, targetKey: key, targetTitle: title, projectId, ...state };
 };
 

@@ -46,7 +46,7 @@ export function convert(
 
   const stories = localStories.map((story, index) => {
     const place = placements[index];
-    if (place === undefined) throw new Error('each story has a place');
+    if (place === undefined) throw new Error('a story has no position');
     return storyRecord.make(
       {
         ...story,

@@ -138,6 +138,6 @@ export async function measureHealth(
     if (week === null || startsAt === null) totals = figures;
     else weeks.push({ week, startsAt, ...figures });
   }
-  if (totals === undefined) throw new Error('grouping by nothing gave no row');
+  if (totals === undefined) throw new Error('an aggregate query returned no row');
   return { weeks, totals };
 }

@@ -77,7 +77,7 @@ interface ParticipantRow {
 
 const toParticipant = ({ id, name, rank, via }: ParticipantRow): Participant => {
   const role = projectRoles[rank - 1];
-  if (role === undefined) throw new Error('who is listed has a role');
+  if (role === undefined) throw new Error('a listed member has no role');
   return { memberId: id, name, role, via };
 };
 

@@ -48,7 +48,7 @@ export const convertedProjects = record('projects', 'p', {
 /** Returns the project as an API record for a member whose role has this rank. */
 export function toProject(row: ProjectRow, rank: number | null): Project {
   const myRole = projectRoles[(rank ?? 0) - 1];
-  if (myRole === undefined) throw new Error('who sees a project has a role in it');
+  if (myRole === undefined) throw new Error('a member who sees a project has no role in it');
   return { ...projects.shown(row), myRole };
 }
 

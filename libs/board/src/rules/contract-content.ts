@@ -22,8 +22,8 @@ export function flawOf(kind: ContractKind, content: string): string | null {
   if (wanted === undefined) return null;
   try {
     const value: unknown = JSON.parse(content);
-    return wanted.takes(value) ? null : `the content is JSON, but no ${wanted.what}`;
+    return wanted.takes(value) ? null : `the content is valid JSON, but not a JSON ${wanted.what}`;
   } catch {
-    return 'the content is no JSON';
+    return 'the content is not valid JSON';
   }
 }

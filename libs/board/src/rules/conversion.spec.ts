@@ -23,10 +23,10 @@ describe('a local board', () => {
       columnsOf(['backlog', 'ready', 'done']),
     );
     expect(issues).toEqual([
-      { path: 'epics[2].localId', message: 'is the localId of epics[0] too' },
-      { path: 'stories[2].localId', message: 'is the localId of stories[1] too' },
-      { path: 'stories[1].epicLocalId', message: 'names no epic of this call' },
-      { path: 'stories[1].status', message: 'is in_review, and the board has no column of that status' },
+      { path: 'epics[2].localId', message: 'duplicates the localId of epics[0]' },
+      { path: 'stories[2].localId', message: 'duplicates the localId of stories[1]' },
+      { path: 'stories[1].epicLocalId', message: 'does not match the localId of any epic in this call' },
+      { path: 'stories[1].status', message: 'is in_review, but the board has no column with that status' },
     ]);
   });
 

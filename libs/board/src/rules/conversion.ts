@@ -20,7 +20,7 @@ function repeated(list: string, items: readonly { readonly localId: string }[]):
       first.set(localId, index);
       return [];
     }
-    return [{ path: `${list}[${index}].localId`, message: `is the localId of ${list}[${earlier}] too` }];
+    return [{ path: `${list}[${index}].localId`, message: `duplicates the localId of ${list}[${earlier}]` }];
   });
 }
 
@@ -37,13 +37,18 @@ export function conversionIssues(
     ...stories.flatMap(({ status, epicLocalId }, index): Issue[] => [
       ...(epicLocalId === undefined || known.has(epicLocalId)
         ? []
-        : [{ path: `stories[${index}].epicLocalId`, message: 'names no epic of this call' }]),
+        : [
+            {
+              path: `stories[${index}].epicLocalId`,
+              message: 'does not match the localId of any epic in this call',
+            },
+          ]),
       ...(placed.has(status)
         ? []
         : [
             {
               path: `stories[${index}].status`,
-              message: `is ${status}, and the board has no column of that status`,
+              message: `is ${status}, but the board has no column with that status`,
             },
           ]),
     ]),
@@ -69,7 +74,7 @@ export function placeStories(
     if (status === 'canceled') return { columnId: null, rank: canceledRank() };
     const column = columns.find((candidate) => candidate.status === status);
     const rank = ranks.get(status)?.next().value;
-    if (column === undefined || rank === undefined) throw new Error(`no column of status ${status}`);
+    if (column === undefined || rank === undefined) throw new Error(`no column with status ${status}`);
     return { columnId: column.id, rank };
   });
 }

@@ -105,6 +105,6 @@ describe('fitBytes', () => {
 
   it('says so where all the cuts are not enough', () => {
     const whole = { items: ['a'], text: { body: 'b' }, kept: 'x'.repeat(200) };
-    expect(() => fitBytes<Sections>(whole, [], cuts, 100)).toThrow('nothing is left to be cut');
+    expect(() => fitBytes<Sections>(whole, [], cuts, 100)).toThrow('nothing is left to cut');
   });
 });

@@ -61,7 +61,7 @@ export function fitBytes<Sections extends object>(
     }
   }
   if (bytes > maxBytes)
-    throw new Error(`nothing is left to be cut, and ${bytes} bytes are more than ${maxBytes}`);
+    throw new Error(`nothing is left to cut, and ${bytes} bytes exceed the limit of ${maxBytes}`);
   // The names are in the order of the sections, not in the order of the cuts.
   const order = Object.keys(whole) as (keyof Sections & string)[];
   return { sections, truncated: order.filter((name) => named.has(name)) };

@@ -33,9 +33,9 @@ export type Change =
   | { readonly kind: 'kept' | 'refused' | 'duplicate'; readonly issue: ImportIssue };
 
 const keptBecause = {
-  changed: 'It was changed here since the last import.',
-  deleted: 'It was deleted here.',
-  worked_on: 'It is being worked on here.',
+  changed: 'The story was changed in Muster since the last import.',
+  deleted: 'The story was deleted in Muster.',
+  worked_on: 'The story is being worked on in Muster.',
 } as const;
 
 const because = <Kind extends 'kept' | 'refused' | 'duplicate'>(
@@ -59,23 +59,27 @@ export function planImport<Item extends ImportCandidate>(
   const updated = new Set<string>();
   const changeFor = ({ externalId, hash, noted, story, place, refused, closedGates }: Item): Change => {
     if (seen.has(externalId))
-      return because('duplicate', 'externalId', 'An item before it in this call has it, too.');
+      return because('duplicate', 'externalId', 'An earlier item in this call has the same externalId.');
     seen.add(externalId);
     const verdict = verdictOn(noted, story, hash, theirs);
     if (verdict.kind === 'unchanged') return verdict;
     if (verdict.kind === 'keep') return because('kept', 'externalId', keptBecause[verdict.because]);
     if (story !== undefined && updated.has(story.id))
-      return because('kept', 'externalId', 'An item before it has become the same story.');
+      return because('kept', 'externalId', 'An earlier item was imported as the same story.');
     if (refused !== undefined) return { kind: 'refused', issue: refused };
     if (verdict.kind === 'create' || story === undefined) {
       const { column, status } = place ?? first;
       return column === null && status !== 'canceled'
-        ? because('refused', 'status', 'The board has no column of status backlog.')
+        ? because('refused', 'status', 'The board has no column with status backlog.')
         : { kind: 'create' };
     }
     const gates = closedGates();
     if (gates.length > 0)
-      return because('kept', 'status', `The policy does not allow this status yet: ${gates.join(', ')}.`);
+      return because(
+        'kept',
+        'status',
+        `The policy does not allow this status yet; unmet: ${gates.join(', ')}.`,
+      );
     updated.add(story.id);
     return { kind: 'update' };
   };

@@ -80,7 +80,7 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
     readClock(db),
   ]);
   const lease = leases.find((row) => row.unit_id === target.id && row.unit_type === type);
-  if (lease === undefined) throw new Error('the unit has no lease');
+  if (lease === undefined) throw new Error('the story or group has no lease row');
   const rivalRows = leases.filter((row) => row !== lease);
   return {
     target,

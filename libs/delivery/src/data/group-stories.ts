@@ -90,7 +90,7 @@ export async function requireJoinable(
   const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
   if (twice !== -1) {
     const message = `names the same story as storyIds[${ids.indexOf(ids[twice] ?? '')}]`;
-    throw badRequest('Each story must be named once.', [{ path: `storyIds[${twice}]`, message }]);
+    throw badRequest('A story is named more than once.', [{ path: `storyIds[${twice}]`, message }]);
   }
   const elsewhere = found
     .filter((story) => story.group_id !== null && story.group_id !== groupId)

@@ -175,7 +175,7 @@ export async function findRunWork(
          order by l.granted_at desc limit 1) h on true
        left join executions w on ${of('w')} and w.id = case when e.id is null then h.id else e.id end`,
   );
-  if (row === undefined) throw new Error('a query without tables answers one row');
+  if (row === undefined) throw new Error('a query without tables returned no row');
   if (event.storyId !== undefined && row.story === null) throw nothingAt('storyId');
   if (event.executionId !== undefined && row.execution === null) throw nothingAt('executionId');
   return {

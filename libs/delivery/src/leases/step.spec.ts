@@ -33,7 +33,7 @@ describe('a step of an execution', () => {
         const { to } = transitions[transition];
         const take = () => step(executionIn(state), transition, { now: at });
         if (can(transition, state)) expect([transition, take().row.state]).toEqual([transition, to ?? state]);
-        else expect(take).toThrow(`no ${transition} of an execution that is ${state}`);
+        else expect(take).toThrow(`the transition ${transition} is not possible in the state ${state}`);
       }
   });
 

@@ -52,7 +52,7 @@ export function step(before: ExecutionRow, transition: TransitionName, facts: St
   const { now, sets = {}, data = {}, earlier = [], tellsHolder = false } = facts;
   const { event, clears, outcome, to } = transitions[transition];
   if (!can(transition, before.version === 0 ? 'none' : before.state)) {
-    throw new Error(`no ${transition} of an execution that is ${before.state}`);
+    throw new Error(`the transition ${transition} is not possible in the state ${before.state}`);
   }
   const events =
     event === null

@@ -45,7 +45,7 @@ describe('content', () => {
     expect('bytes' in decoded && decoded.bytes.equals(most)).toBe(true);
     for (const encoding of ['base64', 'utf8'] as const)
       expect(decodeContent(more.toString(encoding), encoding)).toEqual({
-        problem: 'must have at most 4194304 bytes decoded',
+        problem: 'must be at most 4194304 bytes after decoding',
       });
     // The limit counts bytes, not characters.
     expect(decodeContent('é'.repeat(mostContentBytes / 2 + 1), 'utf8')).toHaveProperty('problem');

@@ -11,7 +11,7 @@ export function decodeContent(
   // Node ignores invalid base64. Only valid, padded base64 encodes back to the same text.
   if (encoding === 'base64' && bytes.toString('base64') !== content) return { problem: 'must be base64' };
   if (bytes.length > mostContentBytes)
-    return { problem: `must have at most ${mostContentBytes} bytes decoded` };
+    return { problem: `must be at most ${mostContentBytes} bytes after decoding` };
   return { bytes };
 }
 

@@ -9,7 +9,7 @@ import { type Automaton, automatonOf } from './segment-automaton.ts';
 /** The error of a search that needs more steps than allowed. The caller has to send simpler patterns. */
 export class TooIntricate extends Error {
   constructor() {
-    super('the patterns are too intricate to be compared');
+    super('the patterns are too complex to compare');
     this.name = 'TooIntricate';
   }
 }

@@ -50,7 +50,9 @@ export function checkGlob(pattern: string): void {
     const [dots] = dotsSpelledBy(readSegment(text) ?? anySegment);
     if (dots === undefined) continue;
     const problem =
-      dots === 0 ? 'must not have an empty segment, nor end in a slash' : 'must not have a segment . or ..';
+      dots === 0
+        ? 'must not have an empty segment or end with a slash'
+        : 'must not contain the segments . or ..';
     const spelled = '.'.repeat(dots);
     const how = text === spelled ? '' : `: ${text} can be ${spelled === '' ? 'empty' : spelled}`;
     throw new MalformedGlob(problem + how);
@@ -149,7 +151,7 @@ class SegmentReader {
   }
 
   private choice(depth: number): Piece {
-    if (depth > deepest) throw new MalformedGlob(`has braces more than ${deepest} deep`);
+    if (depth > deepest) throw new MalformedGlob(`nests braces more than ${deepest} levels deep`);
     const options = [this.sequence(depth)];
     while (this.chars[this.at] === ',') {
       this.at += 1;
@@ -157,7 +159,7 @@ class SegmentReader {
     }
     if (this.chars[this.at] !== '}') throw new MalformedGlob('has a { without }');
     this.at += 1;
-    if (options.length === 1) throw new MalformedGlob('has braces with nothing to choose from');
+    if (options.length === 1) throw new MalformedGlob('has braces without alternatives');
     return { kind: 'choice', options };
   }
 
@@ -181,15 +183,15 @@ class SegmentReader {
       if (end === undefined) throw new MalformedGlob('has a [ without ]');
       this.at += 1;
       const to = this.member(end);
-      if (to < from) throw new MalformedGlob('has a range that ends before it begins');
+      if (to < from) throw new MalformedGlob('has a range whose end is before its start');
       ranges.push([from, to]);
     }
-    if (ranges.length === 0) throw new MalformedGlob('has an empty class');
+    if (ranges.length === 0) throw new MalformedGlob('has an empty character class');
     return codePointClass(ranges, negated);
   }
 
   private member(char: string): number {
-    if (char === '[') throw new MalformedGlob('has a [ in a class; escape it');
+    if (char === '[') throw new MalformedGlob('has a [ inside a character class; escape it');
     return (char === '\\' ? this.escaped() : char).codePointAt(0) ?? 0;
   }
 }

@@ -145,7 +145,7 @@ describe('what cannot be locked', () => {
       message: 'must be relative to the root of the repository',
     });
     expect(issuesOf(['{..,x}/a', 'x/a'])).toEqual([
-      { path: 'resources[0]', message: 'must not have a segment . or ..: {..,x} can be ..' },
+      { path: 'resources[0]', message: 'must not contain the segments . or ..: {..,x} can be ..' },
     ]);
     expect(issuesOf([`name:${'é'.repeat(200)}`, `name:${'é'.repeat(201)}`])).toHaveLength(1);
   });

@@ -64,22 +64,23 @@ export function problemOf(text: string): string | undefined {
  * likely paths than escapes.
  */
 function problemOfBackslashes(text: string): string | undefined {
-  if (text.replaceAll('\\\\', '').includes('\\**')) return 'must have no * after \\*';
+  if (text.replaceAll('\\\\', '').includes('\\**')) return 'must not have * after \*';
   const unescaped = text.replaceAll(/\\[*?[\]{}\\]/g, '');
   const inClasses = unescaped.includes('[') ? unescaped.replaceAll(/\\[!-]/g, '') : unescaped;
   const inBraces = unescaped.includes('{') ? inClasses.replaceAll('\\,', '') : inClasses;
   return inBraces.includes('\\')
-    ? 'must separate folders by /; a backslash only escapes a glob character'
+    ? 'must separate folders with /; a backslash only escapes a glob character'
     : undefined;
 }
 
 function problemOfCharacters(text: string): string | undefined {
-  if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return 'must have no control or invisible format characters';
-  return text.trim() === text ? undefined : 'must have no space at its start or end';
+  if (/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text))
+    return 'must not have control characters or invisible format characters';
+  return text.trim() === text ? undefined : 'must not start or end with a space';
 }
 
 function problemOfName(name: string): string | undefined {
-  if (name.trim() === '') return 'must name something after name:';
+  if (name.trim() === '') return 'must have a name after name:';
   if (Array.from(name).length > longestName) return `must have a name of at most ${longestName} characters`;
   return problemOfCharacters(name);
 }

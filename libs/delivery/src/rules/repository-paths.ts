@@ -15,10 +15,10 @@ export const hasDriveLetter = (path: string): boolean => /^[a-z]:/i.test(path);
 
 function problemOfFile(path: string): string | undefined {
   if (path === '') return 'must name a file';
-  if (/\p{Cc}/u.test(path)) return 'must have no control characters';
-  if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return 'must have no . or .. between slashes';
+  if (/\p{Cc}/u.test(path)) return 'must not have control characters';
+  if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return 'must not have the segments . or ..';
   if (path.startsWith('/') || hasDriveLetter(path)) return relativeToRoot;
-  return path.includes('\\') ? 'must separate folders by /' : undefined;
+  return path.includes('\\') ? 'must separate folders with /' : undefined;
 }
 
 /**
@@ -31,6 +31,7 @@ export function touchedFiles(paths: readonly string[]): string[] {
     const message = problemOfFile(path);
     return message === undefined ? [] : [{ path: `filesTouched[${index}]`, message }];
   });
-  if (issues.length > 0) throw badRequest('The touched files must be paths of the repository.', issues);
+  if (issues.length > 0)
+    throw badRequest('The touched files must be paths relative to the root of the repository.', issues);
   return [...new Set(files)];
 }

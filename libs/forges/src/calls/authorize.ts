@@ -43,7 +43,7 @@ const marginMillis = 5 * 60_000;
 
 export function credentialsOf(text: string | undefined): ForgeCredentials {
   if (text === undefined) {
-    const message = 'no SECRETS_KEY of the installation opens the credentials';
+    const message = 'none of the keys in SECRETS_KEY can decrypt the credentials';
     throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
   }
   return ForgeCredentials.parse(JSON.parse(text));
@@ -75,7 +75,7 @@ export function createAuthorize(ask: AskForge): { readonly authorize: Authorize;
   ): Promise<string> => {
     const { kind, baseUrl, fullName } = called;
     const { token: jwt } = await githubAppJwt({ id: appId, privateKey }).catch(() => {
-      const message = 'the private key of the app is none';
+      const message = 'the private key of the GitHub App is invalid';
       throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
     });
     const headers = headersWith(kind, jwt);
@@ -110,7 +110,7 @@ export function createAuthorize(ask: AskForge): { readonly authorize: Authorize;
     // The app may have been reinstalled, or may have more permissions by now. The next token includes them.
     tokens.delete(key);
     if (status === 403) return answer;
-    const message = `${new URL(request.url).host} ended the token of the installation before its time`;
+    const message = `${new URL(request.url).host} revoked the installation token before it expired`;
     throw new ForgeRefusal(message, { quietUntil: null, isFinal: false });
   };
   return { authorize, ask: askBy };

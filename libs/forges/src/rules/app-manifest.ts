@@ -32,7 +32,8 @@ const permissions = {
 export const manifestOf = ({ connectionId, baseUrl, webhookUrl, redirectUrl }: AppToMake) => ({
   name: `Muster ${connectionId.slice(-12)}`,
   url: baseUrl,
-  description: 'Tells Muster what becomes of pull requests, and says at each head what is missing.',
+  description:
+    'Reports pull requests to Muster, and shows on each head commit which conditions are still unmet.',
   hook_attributes: { url: webhookUrl, active: true },
   redirect_url: redirectUrl,
   public: false,

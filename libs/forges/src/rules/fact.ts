@@ -92,7 +92,7 @@ export type ForgeEventReader = (payload: unknown) => DeliveryContent;
 export type Translation = Readonly<Record<string, ForgeEventReader | string>>;
 
 /** The reason why most events are ignored. */
-export const ofBoard = 'it says nothing of the state of work';
+export const ofBoard = 'it has no information about the state of work';
 
 export const words = (text: string): string[] => text.split(' ');
 
@@ -134,7 +134,7 @@ const lastMillis = Date.parse('9999-12-31T23:59:59.999Z');
 export const ForgeTime = z.union([z.string(), z.number()]).transform((value, context) => {
   const millis = millisOf(value);
   if (millis <= lastMillis) return new Date(Math.max(millis, 0)).toISOString();
-  context.addIssue({ code: 'custom', message: 'is not a time' });
+  context.addIssue({ code: 'custom', message: 'is not a valid time' });
   return z.NEVER;
 });
 

@@ -69,7 +69,7 @@ const Review = PullRequestEvent.extend({
 
 function readReview(payload: unknown): DeliveryContent {
   const { pull_request: pull, repository, review } = Review.parse(payload);
-  if (review.official !== true) return { ignored: 'a review of someone who may not write' };
+  if (review.official !== true) return { ignored: 'a review by an account without write access' };
   const { submitted_at: at, commit_id: sha, user } = review;
   // A dismissal has the time of its review, so a later review of the same author stays in force.
   const kind = review.dismissed === true ? 'review_dismissed' : reviewKinds[review.state];
@@ -139,7 +139,7 @@ function readActionRun(payload: unknown): DeliveryContent {
   const said = run.status ?? action ?? '';
   const state = runStates[said];
   const at = [run.started ?? '', run.stopped ?? '', run.updated ?? ''].toSorted().at(-1);
-  if (state === undefined || repository == null || !at) return { ignored: `a run that is ${said}` };
+  if (state === undefined || repository == null || !at) return { ignored: `a run with the status ${said}` };
   const { workflow_id: workflow, event, index_in_repo: number } = run;
   const name = runName({ workflow: workflow ?? '', event: event ?? '', number: number ?? run.id });
   return reading(repository, { checks: [{ name, sha: run.commit_sha, state, at }] });
@@ -163,8 +163,8 @@ export const gitea: Translation = {
   action_run_failure: readActionRun,
   action_run_recover: readActionRun,
   action_run_success: readActionRun,
-  ...ignored('its workflow run says it', 'workflow_job'),
-  ...ignored('the push says it', 'create', 'delete'),
+  ...ignored('reported by its workflow run', 'workflow_job'),
+  ...ignored('reported by the push event', 'create', 'delete'),
   ...ignored(
     ofBoard,
     ...words('fork issues issue_assign issue_label issue_milestone issue_comment pull_request_assign'),

@@ -24,7 +24,7 @@ import {
   Repository,
 } from './pull-requests.ts';
 
-const settings = 'it is about the forge itself';
+const settings = 'an event about the forge itself';
 
 /** The meaning of each action on a pull request, or the reason why it is ignored. */
 export const pullRequestActions: Readonly<Record<string, PullAction | { readonly ignored: string }>> = {
@@ -46,7 +46,7 @@ export const pullRequestActions: Readonly<Record<string, PullAction | { readonly
 
 function readPullRequest(payload: unknown): DeliveryContent {
   const { action, before, pull_request: pull, repository } = PullRequestEvent.parse(payload);
-  const told = pullRequestActions[action] ?? { ignored: `nothing is known of the action ${action}` };
+  const told = pullRequestActions[action] ?? { ignored: `unknown action ${action}` };
   if (typeof told !== 'string') return told;
   const facts = factsOf(pull, repository, told);
   return reading(repository, {
@@ -84,9 +84,9 @@ const mayWrite = (association: string | null | undefined): boolean =>
 function readReview(payload: unknown): DeliveryContent {
   const { action, review, pull_request: pull, repository } = Review.parse(payload);
   if (action !== 'submitted' && action !== 'dismissed')
-    return { ignored: 'a review that is edited says no verdict' };
+    return { ignored: 'an edited review, which brings no new verdict' };
   const kind = reviewKinds[review.state.toLowerCase()];
-  if (!mayWrite(review.author_association)) return { ignored: 'a review of someone who may not write' };
+  if (!mayWrite(review.author_association)) return { ignored: 'a review by an account without write access' };
   if (kind === undefined || review.submitted_at == null) return { ignored: 'a review without a verdict' };
   const { submitted_at: at, commit_id: sha = null, user } = review;
   // A dismissal has the time of its review, so a later review of the same author stays in force.
@@ -127,9 +127,7 @@ const CheckSuite = z.object({
 function readCheckSuite(payload: unknown): DeliveryContent {
   const { action, check_suite: suite, repository } = CheckSuite.parse(payload);
   const check = checkOf(suiteName(suite.app?.id ?? null, suite.id), action, suite);
-  return check === undefined
-    ? { ignored: 'a check that was given up' }
-    : reading(repository, { checks: [check] });
+  return check === undefined ? { ignored: 'a canceled check' } : reading(repository, { checks: [check] });
 }
 
 const WorkflowRun = z.object({
@@ -151,9 +149,7 @@ function readWorkflowRun(payload: unknown): DeliveryContent {
     ...{ number: run.run_number ?? run.id, suite: run.check_suite_id },
   });
   const check = checkOf(name, action, run);
-  return check === undefined
-    ? { ignored: 'a check that was given up' }
-    : reading(repository, { checks: [check] });
+  return check === undefined ? { ignored: 'a canceled check' } : reading(repository, { checks: [check] });
 }
 
 export const github: Translation = {
@@ -163,10 +159,10 @@ export const github: Translation = {
   check_suite: readCheckSuite,
   workflow_run: readWorkflowRun,
   status: readStatus,
-  ...ignored('its check suite says it', 'check_run'),
-  ...ignored('its workflow run says it', 'workflow_job'),
-  ...ignored('a queue of merges ends in a merge, or in none', 'merge_group'),
-  ...ignored('the push says it', 'create', 'delete'),
+  ...ignored('reported by its check suite', 'check_run'),
+  ...ignored('reported by its workflow run', 'workflow_job'),
+  ...ignored('a merge queue event; the merge itself is reported separately', 'merge_group'),
+  ...ignored('reported by the push event', 'create', 'delete'),
   ...ignored(
     ofBoard,
     ...words('commit_comment issue_comment issues label milestone gollum discussion discussion_comment'),

@@ -54,9 +54,9 @@ const Push = z.object({
 function readPush(payload: unknown): DeliveryContent {
   const { ref, before, after, commits, project } = Push.parse(payload);
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
-  if (branch === undefined) return { ignored: 'a push to no branch' };
-  if (/^0+$/.test(after)) return { ignored: 'a branch was deleted' };
-  if (isQueueBranch(branch)) return { ignored: 'a push to a branch of a merge queue' };
+  if (branch === undefined) return { ignored: 'a push that is not to a branch' };
+  if (/^0+$/.test(after)) return { ignored: 'the branch was deleted' };
+  if (isQueueBranch(branch)) return { ignored: 'a push to a merge queue branch' };
   const defaultBranch = project.default_branch ?? null;
   const { fullName } = named(project);
   const revert = revertsOfPush(commits ?? [], { branch, defaultBranch, repository: fullName });
@@ -84,8 +84,8 @@ export const mergeRequestActions: Readonly<
   merge: 'pr_merged',
   approved: 'review_approved',
   approval: 'review_approved',
-  unapproved: { ignored: 'an approval that is taken back asks for no changes' },
-  unapproval: { ignored: 'an approval that is taken back asks for no changes' },
+  unapproved: { ignored: 'a withdrawn approval, which does not request changes' },
+  unapproval: { ignored: 'a withdrawn approval, which does not request changes' },
 };
 
 const User = z.object({ id: z.int() });
@@ -142,7 +142,7 @@ function readMergeRequest(payload: unknown): DeliveryContent {
   const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: ofBoard };
   if (typeof told !== 'string') return told;
   if (told === 'pr_updated' && (merge.state === 'closed' || merge.state === 'merged'))
-    return { ignored: 'an edit of what is closed' };
+    return { ignored: 'an edit of a closed merge request' };
   const fact: DeliveryFact = {
     kind: told,
     at: told === 'pr_opened' ? merge.created_at : merge.updated_at,
@@ -232,8 +232,8 @@ function readPipeline(payload: unknown): DeliveryContent {
   const read = Pipeline.parse(payload);
   const { project, object_attributes: pipeline } = read;
   const state = states[pipeline.status];
-  if (pipeline.tag === true) return { ignored: 'a pipeline of a tag' };
-  if (state === undefined) return { ignored: `a pipeline that is ${pipeline.status}` };
+  if (pipeline.tag === true) return { ignored: 'a pipeline for a tag' };
+  if (state === undefined) return { ignored: `a pipeline with the status ${pipeline.status}` };
   const at = pipeline.finished_at ?? pipeline.created_at;
   const iid = requestOf(read);
   const check: CommitCheck = { name: nameOf(read, iid), ...commitOf(read, iid), state, at };
@@ -262,7 +262,7 @@ function readSystemHook(payload: unknown): DeliveryContent {
   const hook = SystemHook.parse(payload);
   const kind = hook.object_kind ?? hook.event_name ?? '';
   const reader = Object.hasOwn(systemReaders, kind) ? systemReaders[kind] : undefined;
-  if (reader === undefined) return { ignored: `a system hook that tells of ${kind.slice(0, 100)}` };
+  if (reader === undefined) return { ignored: `an unsupported system hook: ${kind.slice(0, 100)}` };
   return reader({ ...hook, project: { id: hook.project_id, ...hook.project } });
 }
 

@@ -84,11 +84,11 @@ const explicit: ReadonlySet<Way> = new Set(['trailer', 'handedIn']);
 const locates = ({ way }: ExecutionCandidate, { links, fact }: Place): boolean =>
   links.length < 2 || explicit.has(way) || (way !== 'branch' && locating.has(fact.kind));
 
-const unlocated = 'it is not known yet which repository the work is in';
+const unlocated = 'the repository of the work is not known yet';
 
 function otherRepository(candidate: ExecutionCandidate, place: Place): string | undefined {
   const home = repositoryOf(candidate, place);
-  if (home === null) return 'the work was handed in with another pull request';
+  if (home === null) return 'the work was submitted with another pull request';
   if (home !== undefined)
     return home === place.repository.id ? undefined : 'the work is in another repository';
   return locates(candidate, place) ? undefined : unlocated;
@@ -102,12 +102,12 @@ function otherPull(candidate: ExecutionCandidate, place: Place): string | undefi
   const { fact, repository } = place;
   if (fact.url === null) return undefined;
   if (candidate.handedIn !== null && !isHandedIn(candidate, place) && !isReplacement(candidate, fact)) {
-    return 'the work was handed in with another pull request';
+    return 'the work was submitted with another pull request';
   }
   const wanted = candidate.base ?? repository.defaultBranch ?? fact.defaultBranch;
   return fact.base === null || wanted === null || fact.base === wanted
     ? undefined
-    : `it goes into ${fact.base}, and the work goes into ${wanted}`;
+    : `it targets ${fact.base}, but the work targets ${wanted}`;
 }
 
 /** Returns the newest candidate of each story or group. The candidates must be sorted newest first. */

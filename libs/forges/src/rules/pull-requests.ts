@@ -159,9 +159,9 @@ export function readPush(payload: unknown): DeliveryContent {
   const push = Push.parse(payload);
   const { repository } = push;
   const branch = /^refs\/heads\/(.+)$/s.exec(push.ref)?.[1];
-  if (branch === undefined) return { ignored: 'a push to no branch' };
-  if (push.deleted === true || isNothing(push.after)) return { ignored: 'a branch was deleted' };
-  if (isQueueBranch(branch)) return { ignored: 'a push to a branch of a merge queue' };
+  if (branch === undefined) return { ignored: 'a push that is not to a branch' };
+  if (push.deleted === true || isNothing(push.after)) return { ignored: 'the branch was deleted' };
+  if (isQueueBranch(branch)) return { ignored: 'a push to a merge queue branch' };
   const defaultBranch = repository.default_branch ?? null;
   const revert = revertsOfPush(push.commits ?? [], {
     ...{ branch, defaultBranch, repository: repository.full_name },
@@ -219,9 +219,9 @@ const statusStates: Readonly<Record<string, 'pending' | 'passed' | 'failed'>> = 
 
 export function readStatus(payload: unknown): DeliveryContent {
   const { repository, context, sha, ...status } = Status.parse(payload);
-  if (context === ownStatus) return { ignored: 'the status that Muster sent itself' };
+  if (context === ownStatus) return { ignored: 'the commit status that Muster itself sent' };
   const state = statusStates[status.state];
   const at = status.updated_at ?? status.created_at;
-  if (state === undefined || at == null) return { ignored: `a status that is ${status.state}` };
+  if (state === undefined || at == null) return { ignored: `a commit status of ${status.state}` };
   return reading(repository, { checks: [{ name: statusName(context), sha, state, at }] });
 }

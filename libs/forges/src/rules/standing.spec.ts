@@ -11,36 +11,36 @@ const of = (...stories: Partial<StoryStanding>[]) =>
 
 describe('what a forge is told', () => {
   const cases: [what: string, more: Partial<StoryStanding>, state: string, description: string][] = [
-    ['of all that is there', {}, 'success', 'spec v7 · 1 of 1 approvals · no lock conflict'],
+    ['of all that is there', {}, 'success', 'spec v7 · 1 of 1 approvals · no lock conflicts'],
     [
       'where none is asked for',
       { requiredApprovals: 0, freshApprovals: 0 },
       'success',
-      'spec v7 · no approval needed · no lock conflict',
+      'spec v7 · no approval needed · no lock conflicts',
     ],
     [
       'where one is missing, and another is stale',
       { requiredApprovals: 2, staleVerdicts: 1 },
       'pending',
-      'spec v7 · 1 of 2 approvals, 1 stale · no lock conflict',
+      'spec v7 · 1 of 2 approvals, 1 stale · no lock conflicts',
     ],
     [
       'where what was approved is another commit than this head',
       { headSha: 'b'.repeat(40) },
       'pending',
-      'spec v7 · 0 of 1 approvals · no lock conflict',
+      'spec v7 · 0 of 1 approvals · no lock conflicts',
     ],
     [
       'where the code under review is known by a short name',
       { headSha: 'a'.repeat(8) },
       'success',
-      'spec v7 · 1 of 1 approvals · no lock conflict',
+      'spec v7 · 1 of 1 approvals · no lock conflicts',
     ],
     [
       'where changes are requested, whatever was approved',
       { freshChangesRequested: 2 },
       'failure',
-      'changes requested by 2 · spec v7 · 1 of 1 approvals · no lock conflict',
+      'changes requested by 2 · spec v7 · 1 of 1 approvals · no lock conflicts',
     ],
     [
       'where others have locked its files',
@@ -52,7 +52,7 @@ describe('what a forge is told', () => {
       'where not all locks were looked at',
       { moreLocks: true },
       'success',
-      'spec v7 · 1 of 1 approvals · more locks than were looked at',
+      'spec v7 · 1 of 1 approvals · some locks were not checked',
     ],
   ];
   it.each(cases)('%s', (_what, more, state, description) => {
@@ -76,7 +76,7 @@ describe('what a forge is told', () => {
     ];
     expect(standingOf([going, ended], sha)).toEqual({
       state: 'failure',
-      description: 'the work ended: canceled',
+      description: 'the work has ended: canceled',
     });
   });
 

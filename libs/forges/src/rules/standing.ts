@@ -46,7 +46,7 @@ function approvalWords(story: StoryStanding, sha: string): string {
 
 function lockWords({ lockedPaths, moreLocks }: StoryStanding): string {
   const [path] = lockedPaths;
-  if (path === undefined) return moreLocks ? 'more locks than were looked at' : 'no lock conflict';
+  if (path === undefined) return moreLocks ? 'some locks were not checked' : 'no lock conflicts';
   return lockedPaths.length === 1
     ? `${path} is locked by others`
     : `${path} and ${lockedPaths.length - 1} more are locked by others`;
@@ -74,13 +74,13 @@ function ofStory(story: StoryStanding, sha: string): CommitStatus {
  */
 export function standingOf(works: readonly WorkStanding[], sha: string): CommitStatus {
   const ended = works.find(({ endedAs }) => endedAs !== null);
-  if (ended !== undefined) return { state: 'failure', description: `the work ended: ${ended.endedAs}` };
+  if (ended !== undefined) return { state: 'failure', description: `the work has ended: ${ended.endedAs}` };
   const stories = works.flatMap((work) => work.stories);
   const judged = stories
     .map((story) => ({ key: story.key, ...ofStory(story, sha) }))
     .toSorted((a, b) => weights[b.state] - weights[a.state]);
   const [worst] = judged;
-  if (worst === undefined) return { state: 'pending', description: 'no story is in this work' };
+  if (worst === undefined) return { state: 'pending', description: 'this work has no story' };
   const missing = judged.filter(({ state }) => state !== 'success');
   const shown = missing.length > 0 ? missing : judged;
   const lines = shown.map(({ key, description }) =>

@@ -211,7 +211,7 @@ it('reads the system hooks of GitLab as its other hooks, and says of what others
     said(system({ ...push, object_kind: undefined, event_name: 'push', project_id: id, project: bare })),
   ).toBe('branch_pushed');
   expect(system({ event_name: 'user_create' })).toEqual({
-    ignored: 'a system hook that tells of user_create',
+    ignored: 'an unsupported system hook: user_create',
   });
 });
 
@@ -325,7 +325,7 @@ it('reads the suite of an app that was deleted', () => {
 
 it('ignores an event that a forge did not have when this was written', () => {
   for (const kind of ['github', 'gitlab', 'gitea', 'forgejo'] as const) {
-    expect(read(kind, 'of_tomorrow', {})).toEqual({ ignored: 'an event that is not known' });
-    expect(read(kind, 'constructor', {})).toEqual({ ignored: 'an event that is not known' });
+    expect(read(kind, 'of_tomorrow', {})).toEqual({ ignored: 'unknown event' });
+    expect(read(kind, 'constructor', {})).toEqual({ ignored: 'unknown event' });
   }
 });

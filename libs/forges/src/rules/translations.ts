@@ -20,6 +20,6 @@ export const isRead = (kind: ForgeKind, event: string): boolean =>
 export function read(kind: ForgeKind, event: string, payload: unknown): DeliveryContent {
   const known = translations[kind];
   const reader = Object.hasOwn(known, event) ? known[event] : undefined;
-  if (reader === undefined) return { ignored: 'an event that is not known' };
+  if (reader === undefined) return { ignored: 'unknown event' };
   return typeof reader === 'string' ? { ignored: reader } : reader(payload);
 }

@@ -20,7 +20,8 @@ export const rateVariable = (usual: string) =>
       if (/^\d{1,7}\/\d{1,7}(\.\d{1,3})?$/.test(text) && burst && seconds) return { burst, seconds };
       context.addIssue({
         code: 'custom',
-        message: 'is no rate such as 30/2 (burst/seconds for one more; 0.001 is the least)',
+        message:
+          'is not a rate such as 30/2 (a burst of 30, then one every 2 seconds; the least interval is 0.001)',
       });
       return z.NEVER;
     });

@@ -58,13 +58,15 @@ describe('rows of any CSV', () => {
     expect(survey.items).toBe(1);
     expect(survey.refused).toEqual([
       { place: 'line 3', why: 'title: must not be empty' },
-      { place: 'line 4', why: 'an item above has the same id' },
+      { place: 'line 4', why: 'an earlier item has the same id' },
     ]);
   });
 
   it('need a title, and quotes that end', async () => {
-    await expect(read('csv', 'a,b\n1,2\n')).rejects.toThrow('no column is the title (there are a, b)');
-    await expect(read('csv', 'title\n"open\n')).rejects.toThrow('the file is no CSV: Quote Not Closed');
+    await expect(read('csv', 'a,b\n1,2\n')).rejects.toThrow('no column has the title (columns: a, b)');
+    await expect(read('csv', 'title\n"open\n')).rejects.toThrow(
+      'the file is not valid CSV: Quote Not Closed',
+    );
     const map = new Map([['title', 'What']]);
     expect((await read('csv', 'What\nOne\n', {}, { map })).items).toMatchObject([{ title: 'One' }]);
     await expect(read('csv', 'title\nOne\n', {}, { map })).rejects.toThrow('there is no column "What"');

@@ -96,7 +96,7 @@ export async function openCsv(source: Source, { map = new Map() }: ReadOptions):
   const table = await openTable(source);
   const columns = csvColumns(table.head, map);
   if (!columns.has('title')) {
-    throw new NoImport(`no column is the title (there are ${table.head.join(', ')})`, 'columns');
+    throw new NoImport(`no column has the title (columns: ${table.head.join(', ')})`, 'columns');
   }
   return {
     notes: [],

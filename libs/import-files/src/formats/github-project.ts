@@ -60,13 +60,13 @@ function draftOf(item: Item): ImportDraft {
 }
 
 export function openProject(list: readonly unknown[], total: unknown): OpenedFile {
-  const items = parseEach(list, Item, 'item of a project of GitHub');
+  const items = parseEach(list, Item, 'item of a GitHub project');
   const missing = typeof total === 'number' ? total - items.length : 0;
   return {
     notes:
       missing > 0
         ? [
-            `The file ends after ${items.length} of ${items.length + missing} items: --limit of gh says how many.`,
+            `The file ends after ${items.length} of ${items.length + missing} items; raise --limit of the gh command.`,
           ]
         : [],
     async *read(): AsyncGenerator<ReadItem> {

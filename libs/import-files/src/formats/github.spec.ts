@@ -46,7 +46,7 @@ it('issues of gh come with comments, milestones, parts and what blocks them, the
     blockedBy: ['acme/web#7'],
   });
   expect(leftOut).toEqual({
-    ...{ isPinned: ['issue 9'], 'further assignees': ['issue 7'], 'comment without words': ['issue 7'] },
+    ...{ isPinned: ['issue 9'], 'additional assignees': ['issue 7'], 'comment without text': ['issue 7'] },
   });
 });
 
@@ -115,13 +115,13 @@ it('answers of the REST API count comments and list pull requests; both are name
   expect(items).toMatchObject([{ externalId: 'acme/web#1', status: 'done', url: at(1) }]);
   expect(leftOut).toEqual({
     ...{ 'pull request': ['pull request 2'], locked: ['issue 1'] },
-    'comments, which the answer only counts': ['issue 1'],
+    'comments (the file has only their number)': ['issue 1'],
   });
-  await expect(read('github', '{"number": 1}')).rejects.toThrow('no list of issues');
+  await expect(read('github', '{"number": 1}')).rejects.toThrow('not a list of GitHub issues');
   await expect(read('github', '[{"number": 1}]')).rejects.toThrow(
-    'number 1 of the list is no issue of GitHub',
+    'item 1 of the list is not a valid GitHub issue',
   );
-  await expect(read('github', 'no')).rejects.toThrow('no JSON');
+  await expect(read('github', 'no')).rejects.toThrow('not valid JSON');
 });
 
 it('items of a project have their columns, drafts too, and an end that is told', async () => {
@@ -156,5 +156,5 @@ it('items of a project have their columns, drafts too, and an end that is told',
     'pull request': ['pull request 6', 'pull request PVTI_4'],
     'field sprint': ['issue 5'],
   });
-  expect(survey.notes).toEqual(['The file ends after 4 of 31 items: --limit of gh says how many.']);
+  expect(survey.notes).toEqual(['The file ends after 4 of 31 items; raise --limit of the gh command.']);
 });

@@ -184,7 +184,7 @@ function draftOf(issue: Issue, waits: Waits): ImportDraft {
       ...waitingFor(issue).flatMap(({ field, id }) => (waits.has(id) ? [] : [field])),
       ...(milestone ? leftOfMilestone(milestone) : []),
       ...said.flatMap(leftOfComment),
-      ...(isCount && comments > 0 ? ['comments, which the answer only counts'] : []),
+      ...(isCount && comments > 0 ? ['comments (the file has only their number)'] : []),
     ],
   };
 }
@@ -192,7 +192,7 @@ function draftOf(issue: Issue, waits: Waits): ImportDraft {
 /** Returns the issues of one list or of several pages. */
 function issuesOf(json: unknown): unknown[] {
   if (Array.isArray(json)) return json.flat();
-  throw new NoImport('the file is no list of issues');
+  throw new NoImport('the file is not a list of GitHub issues');
 }
 
 export async function openGithub(source: Source): Promise<OpenedFile> {
@@ -202,7 +202,7 @@ export async function openGithub(source: Source): Promise<OpenedFile> {
   }
   const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : issuesOf(json);
   // GitHub lists the newest issue first. A board starts with the oldest one.
-  const issues = parseEach(list, Issue, 'issue of GitHub').toSorted((a, b) => a.number - b.number);
+  const issues = parseEach(list, Issue, 'GitHub issue').toSorted((a, b) => a.number - b.number);
   const waits = waitsOf(issues.filter((issue) => !isPullRequestOf(issue)));
   return {
     notes: [],

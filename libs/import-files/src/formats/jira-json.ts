@@ -12,7 +12,7 @@ const Person = z
   .nullish();
 const Keyed = z.looseObject({ key: z.string() });
 const Wiki = z
-  .string({ error: 'must be text: version 3 of the API answers otherwise, ask /rest/api/2/search' })
+  .string({ error: 'must be text; API version 3 returns another format, so export from /rest/api/2/search' })
   .nullish();
 
 const Fields = z.looseObject({
@@ -129,7 +129,7 @@ function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssu
         type?.name.toLowerCase() === 'blocks' ? [] : [`link ${type?.name ?? ''}`],
       ),
       ...comments.flatMap((comment) => unreadOf('a comment', comment, knownOfComment)),
-      ...(missing > 0 ? ['comments that the answer does not have'] : []),
+      ...(missing > 0 ? ['comments that are missing from the file'] : []),
     ],
   };
 }
@@ -146,14 +146,14 @@ function answersOf(json: unknown): Answer[] {
       : [{ issues: json, names: {} }];
   }
   if (!isObject(json) || !Array.isArray(json['issues'])) {
-    throw new NoImport('the file is no answer of Jira: it has no issues');
+    throw new NoImport('the file is not a Jira API response: it has no issues');
   }
   return [{ issues: json['issues'], names: isObject(json['names']) ? (json['names'] as Names) : {} }];
 }
 
 export function openAnswers(json: unknown, { site }: ReadOptions): () => AsyncIterable<JiraIssue> {
   const issues = answersOf(json).flatMap((answer) =>
-    parseEach(answer.issues, Issue, 'issue of Jira').map((issue) => issueOf(issue, answer.names, site)),
+    parseEach(answer.issues, Issue, 'Jira issue').map((issue) => issueOf(issue, answer.names, site)),
   );
   return async function* all() {
     yield* issues;

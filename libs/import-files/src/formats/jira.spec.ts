@@ -49,17 +49,20 @@ describe('the CSV of Jira', () => {
     expect(entries.filter(({ kind }) => kind === 'skipped')).toEqual([
       { kind: 'skipped', place: 'OPS-1', why: 'description of an epic' },
       { kind: 'skipped', place: 'OPS-1', why: 'priority of an epic' },
-      { kind: 'skipped', place: 'OPS-2', why: 'epic without a story' },
+      { kind: 'skipped', place: 'OPS-2', why: 'epic without stories' },
       ...['status', 'assignee', 'estimate', 'labels', 'links'].map((field) => ({
         ...{ kind: 'skipped', place: 'OPS-2', why: `${field} of an epic` },
       })),
     ]);
-    expect(leftOut).toMatchObject({ 'column Sprint': ['OPS-3'], 'assignee without an address': ['OPS-3'] });
+    expect(leftOut).toMatchObject({
+      'column Sprint': ['OPS-3'],
+      'assignee without an e-mail address': ['OPS-3'],
+    });
   });
 
-  it('asks which comes first where a date can be read in two ways', async () => {
+  it('asks which comes first where a date are ambiguous', async () => {
     const text = 'Summary,Issue key,Status,Created\nA,OPS-1,Done,03/04/2024 10:00\n';
-    await expect(read('jira', text)).rejects.toThrow('03/04/2024 10:00 can be read in two ways');
+    await expect(read('jira', text)).rejects.toThrow('03/04/2024 10:00 are ambiguous');
     expect((await read('jira', text, { dates: 'dmy' })).items[0]?.createdAt).toBe('2024-04-03T10:00:00.000Z');
     expect((await read('jira', text, { dates: 'mdy' })).items[0]?.createdAt).toBe('2024-03-04T10:00:00.000Z');
   });
@@ -121,8 +124,8 @@ it('an answer of the REST API of Jira, version 2, says the same', async () => {
   ]);
   expect(leftOut).toEqual({
     ...{ Team: ['OPS-3'], duedate: ['OPS-3'], 'link Relates': ['OPS-3'] },
-    ...{ 'comments that the answer does not have': ['OPS-3'], 'visibility of a comment': ['OPS-3'] },
+    ...{ 'comments that are missing from the file': ['OPS-3'], 'visibility of a comment': ['OPS-3'] },
   });
   const third = { issues: [{ key: 'A-1', fields: { summary: 'x', description: { type: 'doc' } } }] };
-  await expect(read('jira', third)).rejects.toThrow('version 3 of the API answers otherwise');
+  await expect(read('jira', third)).rejects.toThrow('API version 3 returns another format');
 });

@@ -192,7 +192,7 @@ export async function openJira(source: Source, options: ReadOptions): Promise<Op
           yield { draft: draftOf(issue, index) };
           continue;
         }
-        if (!index.used.has(key)) yield { place, skipped: 'epic without a story' };
+        if (!index.used.has(key)) yield { place, skipped: 'epic without stories' };
         for (const what of leftOfEpic(issue)) yield { place, skipped: what };
       }
     },

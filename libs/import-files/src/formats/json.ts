@@ -31,6 +31,8 @@ export function parseEach<Schema extends z.ZodType>(
   return list.map((one, place) => {
     const parsed = schema.safeParse(one);
     if (parsed.success) return parsed.data;
-    throw new NoImport(`number ${place + 1} of the list is no ${what}:\n${z.prettifyError(parsed.error)}`);
+    throw new NoImport(
+      `item ${place + 1} of the list is not a valid ${what}:\n${z.prettifyError(parsed.error)}`,
+    );
   });
 }

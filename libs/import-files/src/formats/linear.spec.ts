@@ -34,14 +34,16 @@ describe('the CSV of Linear', () => {
       'column Team': ['ENG-1', 'ENG-2', 'ENG-3'],
       'column Creator': ['ENG-1', 'ENG-2'],
       'column Cycle Name': ['ENG-1'],
-      'assignee without an address': ['ENG-2'],
+      'assignee without an e-mail address': ['ENG-2'],
     });
-    expect(survey.notes).toEqual(['Comments are not in the CSV of Linear; the answer of its API has them.']);
+    expect(survey.notes).toEqual([
+      'The CSV export of Linear has no comments; export from the Linear API to import them.',
+    ]);
   });
 
   it('is told from other tables', async () => {
     await expect(read('linear', 'a,b\n1,2\n')).rejects.toThrow(
-      'no export of Linear: no column is called "id"',
+      'not an export of Linear: it has no column named "id"',
     );
     await expect(read('linear', '\n')).rejects.toThrow('the file is empty');
   });

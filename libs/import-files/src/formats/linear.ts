@@ -82,7 +82,7 @@ async function openTableOf(source: Source): Promise<OpenedFile> {
     else list.push(id);
   }
   return {
-    notes: ['Comments are not in the CSV of Linear; the answer of its API has them.'],
+    notes: ['The CSV export of Linear has no comments; export from the Linear API to import them.'],
     async *read() {
       for await (const row of table.rows()) yield { draft: draftOfRow(row, children) };
     },
@@ -201,11 +201,11 @@ function draftOfIssue(issue: Issue): ImportDraft {
 /** Returns the issues of a query's answer, of pages of answers, or of a plain list. */
 function issuesOf(json: unknown): unknown[] {
   if (Array.isArray(json)) return json.flatMap((one: unknown) => (isAnswer(one) ? issuesOf(one) : [one]));
-  if (!isObject(json)) throw new NoImport('the file is no answer of Linear');
+  if (!isObject(json)) throw new NoImport('the file is not a response of the Linear API');
   const issues = isObject(json['data']) ? json['data']['issues'] : (json['issues'] ?? json);
   if (Array.isArray(issues)) return issues;
   if (isObject(issues) && Array.isArray(issues['nodes'])) return issues['nodes'];
-  throw new NoImport('the file is no answer of Linear: it has no issues');
+  throw new NoImport('the file is not a response of the Linear API: it has no issues');
 }
 
 const isAnswer = (json: unknown): boolean =>
@@ -214,7 +214,7 @@ const isAnswer = (json: unknown): boolean =>
 export async function openLinear(source: Source): Promise<OpenedFile> {
   const json = await jsonIfAny(source);
   if (json === undefined) return openTableOf(source);
-  const issues = parseEach(issuesOf(json), Issue, 'issue of Linear');
+  const issues = parseEach(issuesOf(json), Issue, 'Linear issue');
   return {
     notes: [],
     async *read(): AsyncGenerator<ReadItem> {

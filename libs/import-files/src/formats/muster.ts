@@ -30,7 +30,7 @@ const known = new Set(Object.keys(Story.shape));
 export async function openMuster(source: Source): Promise<OpenedFile> {
   const parsed = Board.safeParse(await jsonOf(source));
   if (!parsed.success)
-    throw new NoImport(`the file is no board file of Muster:\n${z.prettifyError(parsed.error)}`);
+    throw new NoImport(`the file is not a valid Muster board file:\n${z.prettifyError(parsed.error)}`);
   const { epics, stories } = parsed.data;
   const epicsById = new Map((epics ?? []).map((epic) => [epic.localId, epic]));
   const draftOf = (story: z.infer<typeof Story>): ImportDraft => {

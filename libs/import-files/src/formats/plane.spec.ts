@@ -36,7 +36,7 @@ it('rows of Plane have lists in their cells', async () => {
     ],
   });
   expect(leftOut).toEqual({
-    ...{ draft: ['WEB-3'], 'archived item': ['WEB-4'], 'further modules': ['WEB-1'] },
+    ...{ draft: ['WEB-3'], 'archived item': ['WEB-4'], 'additional modules': ['WEB-1'] },
     ...{ 'column Cycles': ['WEB-1'], 'relation relates_to': ['WEB-1'] },
   });
 });

@@ -146,8 +146,8 @@ function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Impor
       ...relations
         .filter(({ type }) => type !== 'blocked_by' && type !== 'blocking')
         .map(({ type }) => `relation ${type}`),
-      ...(modules.length > 1 ? ['further modules'] : []),
-      ...(comments === undefined ? ['comments that are no JSON'] : []),
+      ...(modules.length > 1 ? ['additional modules'] : []),
+      ...(comments === undefined ? ['comments that are not valid JSON'] : []),
     ],
   };
 }
@@ -155,7 +155,7 @@ function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Impor
 /** Converts objects to rows. Nested lists become JSON within a cell. */
 function rowsOfJson(json: unknown): () => AsyncGenerator<Row> {
   const list = isObject(json) ? json['results'] : json;
-  if (!Array.isArray(list)) throw new NoImport('the file is no export of Plane');
+  if (!Array.isArray(list)) throw new NoImport('the file is not a Plane export');
   const rows = list.filter(isObject).map((item, place) => {
     const cells = Object.values(item).map((value) =>
       typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value),
@@ -163,7 +163,7 @@ function rowsOfJson(json: unknown): () => AsyncGenerator<Row> {
     return new Row(Object.keys(item).map(columnName), cells, place + 1);
   });
   if (rows.some((row) => row.get('name') === undefined && row.get('sequence id') === undefined)) {
-    throw new NoImport('the file is no export of Plane: an item has no name');
+    throw new NoImport('the file is not a Plane export: an item has no name');
   }
   return async function* all() {
     yield* rows;

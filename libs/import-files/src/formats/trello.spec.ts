@@ -100,7 +100,7 @@ it('cards that are marked as complete are done, and a card without a name is fou
 it('says where the actions of a board may have been cut', async () => {
   const actions = Array.from({ length: 1000 }, (_, place) => ({ ...board.actions[1], id: `y${place}` }));
   expect((await read('trello', { ...board, actions })).survey.notes).toEqual([
-    'The file has 1,000 actions, where exports of Trello end: older comments may be missing.',
+    'The file has 1,000 actions, the most that Trello exports; older comments may be missing.',
   ]);
-  await expect(read('trello', {})).rejects.toThrow('no board of Trello');
+  await expect(read('trello', {})).rejects.toThrow('not a Trello board export');
 });

@@ -156,7 +156,7 @@ const doneWords = /\b(done|complete[d]?|finished|shipped|released|closed)\b/i;
 export async function openTrello(source: Source): Promise<OpenedFile> {
   const parsed = Board.safeParse(await jsonOf(source));
   if (!parsed.success)
-    throw new NoImport(`the file is no board of Trello:\n${z.prettifyError(parsed.error)}`);
+    throw new NoImport(`the file is not a Trello board export:\n${z.prettifyError(parsed.error)}`);
   const board: Board = parsed.data;
   const lists = new Map(board.lists.toSorted(byPlace).map((list, place) => [list.id, { ...list, place }]));
   const people = new Map((board.members ?? []).map((person) => [person.id, person]));
@@ -216,7 +216,7 @@ export async function openTrello(source: Source): Promise<OpenedFile> {
     notes:
       actions.length > 0 && actions.length % mostActions === 0
         ? [
-            `The file has ${actions.length.toLocaleString('en')} actions, where exports of Trello end: older comments may be missing.`,
+            `The file has ${actions.length.toLocaleString('en')} actions, the most that Trello exports; older comments may be missing.`,
           ]
         : [],
     async *read(): AsyncGenerator<ReadItem> {

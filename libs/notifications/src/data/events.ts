@@ -91,7 +91,7 @@ export async function walkEvents(
        order by e.seq`,
   );
   const [place] = rows;
-  if (place === undefined) throw new Error('an organization without a stream');
+  if (place === undefined) throw new Error('the organization has no event stream');
   const looked = rows.filter((row): row is Place & Entry => row.seq !== null);
   const items = looked.filter(({ nth }) => nth < mostLookedAt);
   const signpost = looked.find(({ nth }) => nth === mostLookedAt);

@@ -118,7 +118,7 @@ const about = (commentId: string, drafts: readonly NotificationDraft[]): Notific
 export const outOfSeats = ({ subject }: { readonly subject: Subject }): NotificationDraft[] =>
   tell('seat_limit', 'out_of_seats', [subject.id], subject, {
     title: 'All seats are taken',
-    body: 'Free a seat or buy more to let others in.',
+    body: 'Free a seat or buy more seats to let others join.',
   });
 
 const verdicts: Readonly<Record<string, string>> = {
@@ -129,10 +129,10 @@ const verdicts: Readonly<Record<string, string>> = {
 
 /** The explanations of why an endpoint was paused. A pause by a caller needs none. */
 const pauses: Readonly<Record<string, string>> = {
-  failing: 'Ten tries failed.',
-  gone: 'Its receiver says that it is gone (410).',
-  maker_left: 'The member whose rights it went by has left.',
-  secret_unreadable: 'Its secret cannot be read any more: rotate it.',
+  failing: 'Ten attempts in a row failed.',
+  gone: 'The receiver answered that it no longer exists (410).',
+  maker_left: 'The member whose permissions it used has left the organization.',
+  secret_unreadable: 'Its secret can no longer be decrypted. Rotate the secret.',
 };
 
 const openings: Readonly<Record<string, string>> = { warning: 'Warning', critical: 'Critical message' };
@@ -141,8 +141,8 @@ const rules: Rules = {
   'execution.superseded': ({ subject, data, actor }) =>
     tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
       title: data.joining
-        ? `${actor.name} ended your lease on ${nameOf(subject)}, which was past its time`
-        : `${actor.name} took over the work on ${nameOf(subject)}`,
+        ? `${actor.name} ended your expired lease on ${nameOf(subject)}`
+        : `${actor.name} took over your work on ${nameOf(subject)}`,
       body: detailOf(subject),
     }),
   // The project was deleted, so the notification has no link and no project whose role could be checked.
@@ -153,18 +153,18 @@ const rules: Rules = {
       [data.fromMemberId ?? null],
       { ...subject, projectId: null },
       {
-        title: `${actor.name} deleted the project of ${nameOf(subject)}, which you worked on`,
+        title: `${actor.name} deleted the project of ${nameOf(subject)}, which you were working on`,
         body: detailOf(subject),
       },
     ).map((draft) => ({ ...draft, subject: null })),
   'group.leaseAcquired': ({ subject, data, actor }) =>
     tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
-      title: `${actor.name} took over coordinating ${nameOf(subject)}`,
+      title: `${actor.name} took over as coordinator of ${nameOf(subject)}`,
       body: detailOf(subject),
     }),
   'lock.released': ({ subject, data, actor }) =>
     tell('lock_taken_over', 'members', [data.fromMemberId], subject, {
-      title: `${actor.name} freed your lock on ${nameOf(subject)}`,
+      title: `${actor.name} released your lock on ${nameOf(subject)}`,
       body: '',
     }),
   'execution.offered': ({ subject, data, actor }) => {
@@ -180,7 +180,7 @@ const rules: Rules = {
 
   'lease.expired': ({ subject, data }) => {
     const words = (whose: string): Words => ({
-      title: `${whose} time with ${nameOf(subject)} is over: others may take it`,
+      title: `${whose} lease on ${nameOf(subject)} has expired; others can take over the work`,
       body: detailOf(subject),
     });
     const theirs = `${data.holderName}’s`;
@@ -315,7 +315,7 @@ const rules: Rules = {
     if (because === undefined) return [];
     const words = {
       title: `The webhook to ${nameOf(subject)} was paused`,
-      body: `${because} Nothing is lost: what waits is sent when it is resumed.`,
+      body: `${because} No events are lost: they will be sent after you resume the webhook.`,
     };
     return [
       ...tell('webhook_paused', 'members', [data.makerId], subject, words),
@@ -325,8 +325,8 @@ const rules: Rules = {
 
   'forge.deliveriesFailed': ({ subject }) =>
     tell('forge_failing', 'unaware_of_failing', [subject.id], subject, {
-      title: `Muster cannot read what ${nameOf(subject)} delivers`,
-      body: 'Stories do not follow the forge until this is fixed. The settings of the connection show the error.',
+      title: `Muster cannot read the webhook deliveries of ${nameOf(subject)}`,
+      body: "Stories are not updated from the forge until this is fixed. The connection's settings show the error.",
     }),
 
   // The following events can occupy the last seat. The acceptance of an invitation is not among them, because

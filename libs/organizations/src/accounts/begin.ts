@@ -42,7 +42,7 @@ export async function beginOrganization(
   input: { readonly name: string },
   facts: BeginningFacts,
 ): Promise<Begun> {
-  const { name } = parseWith(Beginning, input, 'This is no name of an organization.');
+  const { name } = parseWith(Beginning, input, 'Not a valid organization name.');
   const node = await chooseNode(pool);
   return oneByOne(pool, () =>
     inSignIn(pool, async (db) => {
@@ -60,7 +60,7 @@ export async function beginOrganization(
         if (outcome === 'owner') return 'owner';
         slug = `${wanted}-${newId().slice(-6)}`;
       }
-      throw new Error('no slug was free');
+      throw new Error('no free slug was found');
     }),
   );
 }

@@ -24,5 +24,8 @@ export function reachedBy(caller: Caller, alias: string): Part {
 /** Throws 403 if a caller who is not an admin asks for the data of another member. */
 export function requireReach(caller: Caller, actingRole: OrgRole, memberId: string | undefined): void {
   if (memberId === undefined || memberId === caller.memberId || isAdmin(caller, actingRole)) return;
-  throw roleTooLow({ needed: 'admin', held: actingRole }, 'Those of another member are for admins.');
+  throw roleTooLow(
+    { needed: 'admin', held: actingRole },
+    'Only admins can list what belongs to other members.',
+  );
 }

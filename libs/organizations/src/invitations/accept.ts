@@ -72,7 +72,11 @@ export async function acceptInvitation(
   facts: AcceptanceFacts,
   reactions: readonly EventReaction[],
 ): Promise<Accepted> {
-  const { token: secret, name } = parseWith(Acceptance, input, 'What accepts an invitation does not fit.');
+  const { token: secret, name } = parseWith(
+    Acceptance,
+    input,
+    'The acceptance of the invitation is invalid.',
+  );
   if (!isInvitationSecret(secret)) throw notFound();
   const secretHash = hashToken(secret);
   const apiToken = newTokenSecret();

@@ -94,7 +94,8 @@ export async function moveTo(
   { org: slug, to, fromUrl }: { readonly org: string; readonly to: string; readonly fromUrl?: string },
   onStep: (step: string) => void,
 ): Promise<Moved | undefined> {
-  if (!hasNodes(pool)) throw new CannotMove('DATABASE_NODES is not set: there is one server');
+  if (!hasNodes(pool))
+    throw new CannotMove('DATABASE_NODES is not set, so there is only one database server');
   const node = nodeNamed(pool, to);
   const found = await findOrganization(pool, slug);
   if (found === undefined) throw noSuch(`organization "${slug}"`);

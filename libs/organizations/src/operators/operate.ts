@@ -74,7 +74,7 @@ export async function findOrganization(
 }
 
 export const parseInput = <Output>(schema: z.ZodType<Output>, input: unknown): Output =>
-  parseWith(schema, input, 'Something given does not fit.');
+  parseWith(schema, input, 'An argument is invalid.');
 
 /**
  * Creates the error for a missing record. Operators may see everything, so unlike other callers they learn

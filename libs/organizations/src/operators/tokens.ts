@@ -45,7 +45,7 @@ const TokenRequest = z
     expiresInDays: Days.optional(),
   })
   .refine(({ agent, inbox }) => agent !== undefined || !inbox, {
-    error: "a member's own token reads the inbox anyway; this is for an agent's",
+    error: "a member's own token can always read the inbox; use this only for an agent's token",
     path: ['inbox'],
   })
   .refine(({ agent, expiresInDays = 1 }) => agent === undefined || expiresInDays <= agentDays, {

@@ -87,7 +87,7 @@ export async function moveOrganization(
   const home = await connect(nodes[0]);
   const lost = new AbortController();
   home.on('error', () => {
-    lost.abort(new CannotMove('the connection to home is lost'));
+    lost.abort(new CannotMove('the connection to the primary server was lost'));
   });
   try {
     const { rows } = await home.query<{ mine: boolean }>(
@@ -125,7 +125,7 @@ async function holding<Result>(
       [moving.orgId],
     );
     if (rows[0]?.mine !== true)
-      throw new CannotMove(`an earlier move of the organization is still at work at ${node.name}`);
+      throw new CannotMove(`an earlier move of the organization is still running on ${node.name}`);
     return holding(moving, others, (clients) => work(new Map([...clients, [node, client]])));
   });
 }
@@ -140,7 +140,7 @@ async function placeOf({ home, orgId }: Moving): Promise<Place> {
 
 function nodeNamed(nodes: AllNodes, name: string): Node {
   const node = nodes.find((one) => one.name === name);
-  if (node === undefined) throw new CannotMove(`DATABASE_NODES has no ${name}`);
+  if (node === undefined) throw new CannotMove(`DATABASE_NODES has no server named ${name}`);
   return node;
 }
 
@@ -149,7 +149,7 @@ async function tidy(moving: Moving): Promise<void> {
   const { nodes, orgId, home } = moving;
   const place = await placeOf(moving);
   if (place.moving_to !== null) {
-    moving.onStep?.('undoing a move that was cut off');
+    moving.onStep?.('undoing an interrupted move');
     const [from, to] = [nodeNamed(nodes, place.node), nodeNamed(nodes, place.moving_to)];
     await withMover(moving, from, async (source) => {
       await open(source, orgId);
@@ -166,7 +166,7 @@ async function tidy(moving: Moving): Promise<void> {
     await forgetIfHome(moving);
   }
   if (place.left_from !== null) {
-    moving.onStep?.('removing what an earlier move left');
+    moving.onStep?.('removing leftovers of an earlier move');
     await withMover(moving, nodeNamed(nodes, place.node), (client) => open(client, orgId));
     await withMover(moving, nodeNamed(nodes, place.left_from), (client) => removeLeft(moving, client));
   }
@@ -187,7 +187,7 @@ async function betweenTwo(
   const difference = differenceOf(tables, await readTables(target));
   if (difference !== undefined) throw new CannotMove(difference);
   const { rows: there } = await source.query('select from orgs where id = $1', [orgId]);
-  if (there.length === 0) throw new CannotMove(`there is no organization ${orgId} at ${from.name}`);
+  if (there.length === 0) throw new CannotMove(`the organization ${orgId} does not exist on ${from.name}`);
   await home.query(
     `insert into app.org_places (org_id, node, moving_to) values ($1, $2, $3)
      on conflict (org_id) do update set moving_to = excluded.moving_to, changed_at = now()`,
@@ -222,7 +222,7 @@ async function followAndSwitch(
 ): Promise<Moved> {
   const { onStep, after } = moving;
   await waitUntilCopied(replication);
-  onStep?.('what was there is copied');
+  onStep?.('existing data is copied');
   await after?.('copied');
   while (!(await hasFollowed(replication, followsWithinMillis))) {
     onStep?.('the new server is still behind');
@@ -232,13 +232,14 @@ async function followAndSwitch(
   for (let closing = 1; ; closing += 1) {
     const closedMillis = await closeAndSwitch(moving, replication, from, to);
     if (closedMillis !== undefined) {
-      onStep?.(`it is at ${to.name}; it was closed for ${closedMillis} ms`);
+      onStep?.(`it is on ${to.name} now; it was closed for writes for ${closedMillis} ms`);
       await after?.('switched');
       const rows = await removeLeft(moving, replication.from);
       return { from: from.name, to: to.name, closedMillis, rows };
     }
-    if (closing === mostClosings) throw new CannotMove('a caller writes for longer than it may be closed');
-    onStep?.('a caller writes for long; it is closed once more in a moment');
+    if (closing === mostClosings)
+      throw new CannotMove('a transaction runs longer than the organization may be closed for writes');
+    onStep?.('a transaction runs long; the move closes the organization again in a moment');
     await pause(opensForMillis);
   }
 }
@@ -309,7 +310,8 @@ async function sayPlace(
        where org_id = $1 and node = $3 and moving_to = $2`,
       [orgId, to, from],
     );
-    if (rowCount !== 1) throw new CannotMove(`home does not say any more that ${orgId} moves to ${to}`);
+    if (rowCount !== 1)
+      throw new CannotMove(`the primary server no longer records that ${orgId} is moving to ${to}`);
     await home.query('delete from app.claimed_slugs where org_id = $1', [orgId]);
     if (to !== homeName)
       await home.query('insert into app.claimed_slugs (slug, org_id) values ($1, $2)', [slug, orgId]);
@@ -386,11 +388,11 @@ async function checkServer(client: pg.Client, { name }: Node): Promise<void> {
   const [server] = rows;
   if (server?.may !== true)
     throw new CannotMove(
-      `the login at ${name} may not move rows: it needs bypassrls, replication, pg_create_subscription, create on the database, and to set session_replication_role`,
+      `the login on ${name} may not move rows: it needs bypassrls, replication, pg_create_subscription, create on the database, and the right to set session_replication_role`,
     );
   if (server.level !== 'logical')
     throw new CannotMove(
-      `${name} has wal_level = ${server.level}: set it to logical, and start that server again`,
+      `${name} has wal_level = ${server.level}; set it to logical and restart that server`,
     );
 }
 

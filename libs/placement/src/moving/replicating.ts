@@ -60,9 +60,9 @@ export async function waitUntilCopied({ to, orgId }: Replication): Promise<void>
       [nameOf(orgId)],
     );
     const [left] = rows;
-    if (left === undefined) throw new CannotMove('the subscription at the new server is gone');
+    if (left === undefined) throw new CannotMove('the subscription on the new server no longer exists');
     if (left.errors > 0)
-      throw new CannotMove('the new server cannot copy from the old one: the log of the new one says why');
+      throw new CannotMove('the new server cannot copy from the old one; see the log of the new server');
     if (left.tables === 0) return;
     await pause(looksAgainMillis);
   }

@@ -41,7 +41,9 @@ export async function readTables(client: pg.ClientBase): Promise<MovedTable[]> {
 export function differenceOf(here: readonly MovedTable[], there: readonly MovedTable[]): string | undefined {
   const said = (tables: readonly MovedTable[]): string =>
     JSON.stringify(tables.map(({ name, columns, key }) => [name, columns.toSorted(), key]));
-  return said(here) === said(there) ? undefined : 'the schemas of the two servers differ: migrate both';
+  return said(here) === said(there)
+    ? undefined
+    : 'the two servers have different schemas; run the migrations on both';
 }
 
 export const word = (name: string): string => pg.escapeIdentifier(name);

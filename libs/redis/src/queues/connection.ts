@@ -25,7 +25,7 @@ export function workerRedis(url: string, onError: OnError): RedisClient {
 export class EvictingRedis extends Error {
   constructor(policy: string) {
     super(
-      `this Redis may evict what is queued: its maxmemory-policy is ${policy}, and must be noeviction (CONFIG SET maxmemory-policy noeviction)`,
+      `Redis may evict queued jobs: its maxmemory-policy is ${policy}, and must be noeviction (CONFIG SET maxmemory-policy noeviction)`,
     );
     this.name = 'EvictingRedis';
   }
@@ -55,7 +55,7 @@ export async function awaitRedis(url: string, onError: OnError, signal: AbortSig
   const stop = (): void => {
     redis.disconnect();
     // Stops the wait explicitly, because disconnect() notifies no caller between two connection attempts.
-    reject(new Error('nobody waits for Redis any more'));
+    reject(new Error('the call was canceled before Redis answered'));
   };
   signal.addEventListener('abort', stop, { once: true });
   try {

@@ -191,7 +191,7 @@ describe('within', () => {
     await expect(within(time.signal, Promise.reject(new Error('no')))).rejects.toThrow('no');
     const endless = within(time.signal, new Promise(() => undefined));
     time.abort();
-    await expect(endless).rejects.toThrow('the time of this job was up');
+    await expect(endless).rejects.toThrow('the job exceeded its time limit');
     await expect(within(time.signal, new Promise(() => undefined))).rejects.toThrow('the time');
   });
 });

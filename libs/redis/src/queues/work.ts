@@ -65,7 +65,7 @@ export interface RunningWorker {
 export async function within<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
-    reject(new Error('the time of this job was up'));
+    reject(new Error('the job exceeded its time limit'));
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });

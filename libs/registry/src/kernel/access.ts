@@ -95,6 +95,6 @@ export function targetKindOf(param: TargetParam, params: Readonly<Record<string,
   const named = targetKinds[param];
   if (typeof named === 'string') return named;
   const found = Object.entries(named.kinds).find(([type]) => type === params[named.saidBy]);
-  if (found === undefined) throw new Error(`${named.saidBy} says none of the kinds that ${param} can name`);
+  if (found === undefined) throw new Error(`${named.saidBy} has no kind that ${param} can name`);
   return found[1];
 }

@@ -160,7 +160,7 @@ export const roleTooLow = (
 /** Creates the error for a token whose scope is too small, whatever the role of its member. */
 export const scopeTooSmall = (
   { needed, held }: TooLittle<string, readonly string[]>,
-  message = `The token's scope is too small; this needs ${needed}.`,
+  message = `The token does not have the required scope: ${needed}.`,
 ): ApiError => because('forbidden', 'scope', { message, details: { needed, held: [...held] } });
 
 /** Creates the error for too many calls. The caller may send the same call again after `seconds`. */

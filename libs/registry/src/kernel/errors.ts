@@ -4,22 +4,28 @@ import { LeftOut } from './short-lists.ts';
 
 /** The HTTP status of each error code, and the situation in which it is used. */
 export const errorCodes = {
-  bad_request: { status: 400, meaning: 'The request or its parameters do not fit the contract' },
+  bad_request: { status: 400, meaning: 'The request is malformed, or a parameter is invalid' },
   unauthorized: { status: 401, meaning: 'The token is missing, malformed, unknown, revoked or expired' },
   forbidden: {
     status: 403,
-    meaning: 'You may see the thing but not do this, or the token scope is too small',
+    meaning: "Your role or the token's scope does not allow this operation",
   },
-  not_found: { status: 404, meaning: 'No such record, or none that you may see; no such path' },
+  not_found: { status: 404, meaning: 'The record or path does not exist, or you cannot see it' },
   unknown_operation: { status: 404, meaning: 'No operation has this name' },
-  method_not_allowed: { status: 405, meaning: 'The path takes another method; see Allow' },
-  conflict: { status: 409, meaning: 'Another caller was faster, or holds it' },
-  payload_too_large: { status: 413, meaning: 'The body is too large' },
-  unsupported_media_type: { status: 415, meaning: 'The body is not application/json in UTF-8' },
-  unprocessable: { status: 422, meaning: 'The state or a rule does not allow it' },
-  rate_limited: { status: 429, meaning: 'Too many calls; see Retry-After' },
-  internal: { status: 500, meaning: 'A fault of ours; the message says nothing of the inside' },
-  unavailable: { status: 503, meaning: 'Away or overloaded; see Retry-After' },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The path does not support this method; the Allow header lists those it does',
+  },
+  conflict: { status: 409, meaning: 'Another caller changed the record first, or holds it' },
+  payload_too_large: { status: 413, meaning: 'The request body is too large' },
+  unsupported_media_type: { status: 415, meaning: 'The request body is not application/json in UTF-8' },
+  unprocessable: { status: 422, meaning: 'The current state or a rule does not allow the operation' },
+  rate_limited: { status: 429, meaning: 'Too many requests; Retry-After says how long to wait' },
+  internal: { status: 500, meaning: 'Internal server error; the message reveals no internal details' },
+  unavailable: {
+    status: 503,
+    meaning: 'The service is unavailable or overloaded; Retry-After says how long to wait',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
@@ -61,16 +67,24 @@ export const ErrorBody = z
     requestId: z.string(),
     details: z
       .looseObject({
-        reason: z.string().optional().describe('The exact case; act on this, not on the message'),
-        issues: z.array(Issue).optional().describe('The fields that do not fit'),
-        needed: RoleOrScope.describe('The role, scope or grounds that it needs, where yours is too small'),
-        held: RoleOrScope.describe('The role or scopes that you have instead'),
+        reason: z
+          .string()
+          .optional()
+          .describe('The exact case. Base decisions on this field, not on the message'),
+        issues: z.array(Issue).optional().describe('The fields that are invalid, each with its problem'),
+        needed: RoleOrScope.describe(
+          'The required role, scope or relation to the record, if yours is not enough',
+        ),
+        held: RoleOrScope.describe('The role or scopes that you have'),
         leftOut: LeftOut.optional(),
-        retryable: z.boolean().optional().describe('Whether the same call can succeed later unchanged'),
+        retryable: z
+          .boolean()
+          .optional()
+          .describe('Whether the same call can succeed later without a change'),
         retryAt: z
           .string()
           .optional()
-          .describe('From when on the same call can succeed, where that is known'),
+          .describe('The time from which the same call can succeed, if it is known'),
       })
       .optional(),
   })

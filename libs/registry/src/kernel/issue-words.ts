@@ -39,7 +39,7 @@ const formats: Readonly<Record<string, string>> = {
 /** Joins the requirements of a union's options. A requirement that several options share is stated once. */
 function choiceWords(options: readonly (readonly { readonly message: string }[])[]): string {
   const wants = new Set(options.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)));
-  return wants.size > 0 && wants.size <= 3 ? [...wants].join(', or ') : 'has none of the forms it may have';
+  return wants.size > 0 && wants.size <= 3 ? [...wants].join(', or ') : 'matches none of the allowed forms';
 }
 
 /**
@@ -51,7 +51,7 @@ export function issueWords(issue: RawIssue): string {
     case 'invalid_type':
       return issue.input === undefined
         ? 'is required'
-        : `must be ${kinds[issue.expected] ?? `a value of the kind ${issue.expected}`}`;
+        : `must be ${kinds[issue.expected] ?? `of type ${issue.expected}`}`;
     case 'invalid_value':
       if (issue.input === undefined) return 'is required';
       return issue.values.length === 1
@@ -68,15 +68,15 @@ export function issueWords(issue: RawIssue): string {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_format':
-      return formats[issue.format] ?? 'does not have the form it must have';
+      return formats[issue.format] ?? 'has an invalid format';
     case 'unrecognized_keys':
       return `has unknown fields: ${issue.keys.join(', ')}`;
     case 'invalid_union':
       return issue.input === undefined ? 'is required' : choiceWords(issue.errors);
     case 'invalid_key':
-      return 'has a key that does not fit';
+      return 'has an invalid key';
     default:
-      return 'does not fit';
+      return 'is invalid';
   }
 }
 

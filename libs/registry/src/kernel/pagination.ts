@@ -10,12 +10,17 @@ export const mostPageBytes = 1024 * 1024;
 export const mostUnaskedBytes = 4 * 1024;
 
 export const page = {
-  limit: z.int().min(1).max(maxLimit).default(defaultLimit).meta({ description: 'Items on a page' }),
+  limit: z
+    .int()
+    .min(1)
+    .max(maxLimit)
+    .default(defaultLimit)
+    .meta({ description: 'The maximum number of items per page' }),
   cursor: z
     .string()
     .max(1024)
     .optional()
-    .meta({ description: 'nextCursor of the page before; absent for the first page' }),
+    .meta({ description: 'The nextCursor of the previous page; omit it for the first page' }),
 };
 
 /** The maximum page size for lists of small items, such as cards. */

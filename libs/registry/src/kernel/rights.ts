@@ -8,9 +8,12 @@ import { type ReasonOf } from './reasons.ts';
 
 /** The description of each ground, and the reason of the 403 if the caller lacks it. */
 export const grounds = {
-  admin: { words: 'an admin of the organization, with the scope admin', reason: 'role' },
+  admin: { words: 'an admin of the organization, using a token with the scope admin', reason: 'role' },
   teamLead: { words: 'a lead of the team', reason: 'role' },
-  sendsToFew: { words: 'a sender to a team, or to a project as a contributor of it', reason: 'role' },
+  sendsToFew: {
+    words: 'a member who can send to the team, or a contributor who can send to the project',
+    reason: 'role',
+  },
   author: { words: 'its author', reason: 'not_the_author' },
   publisher: { words: 'its first publisher', reason: 'not_publisher' },
   holder: { words: 'its holder', reason: 'not_the_holder' },

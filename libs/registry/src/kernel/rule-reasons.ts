@@ -17,186 +17,186 @@ export interface ReasonText {
 /** The reasons of errors with status 409. */
 export const conflict = {
   version_mismatch: {
-    meaning: 'Another caller changed it since the version you named; read it again.',
-    remedy: 'Read it again, redo the change on what it says now, and send details.currentVersion.',
+    meaning: 'Another caller changed the record after you read it.',
+    remedy: 'Read it again, apply your change to the current version, and send details.currentVersion.',
   },
   already_exists: {
-    meaning: 'One with that name, key or slug exists.',
-    remedy: 'Use the one that exists, or choose another name, key or slug.',
+    meaning: 'A record with this name, key or slug already exists.',
+    remedy: 'Use the existing record, or choose another name, key or slug.',
   },
   already_resolved: {
-    meaning: 'It was decided before.',
-    remedy: 'Read what was decided, and go on from there; where details name retryAt, call again then.',
+    meaning: 'A decision was already made.',
+    remedy: 'Read the decision. If details.retryAt is present, you can call again then.',
   },
   idempotency_in_flight: {
-    meaning: 'The first call with this key is still running.',
-    remedy: 'Wait a second, and send the same call with the same key.',
+    meaning: 'The first call with this idempotency key is still running.',
+    remedy: 'Wait a second, then send the same call with the same key.',
     retryable: true,
   },
   lease_held: {
-    meaning: 'Another caller holds the lease; details say who, and until when.',
-    remedy: 'Take other work, ask the holder, or come back after details.expiresAt.',
+    meaning: 'Another caller holds the lease; details.holder and details.expiresAt say who, and until when.',
+    remedy: 'Choose other work, ask the holder, or try again after details.expiresAt.',
   },
   stale_lease: {
-    meaning: 'The lease was granted anew or has ended; nothing was changed.',
-    remedy: 'Stop this work, read where it stands, and acquire it anew before going on.',
+    meaning: 'Your lease has ended or was granted to another holder; nothing was changed.',
+    remedy: 'Stop this work. Read its current state, and acquire a new lease before you continue.',
   },
   in_active_group: {
-    meaning: 'A story is in another delivery group that is open; details name it.',
-    remedy: 'Leave the story out, or take it out of the other group first.',
+    meaning: 'A story is already in another open delivery group; details name it.',
+    remedy: 'Leave the story out, or remove it from the other group first.',
   },
   lock_held: {
-    meaning: 'Others hold locks that are in the way; details.conflicts says which.',
-    remedy: 'Wait until they are released or expire, or lock less.',
+    meaning: 'Locks of other holders conflict with yours; details.conflicts lists them.',
+    remedy: 'Wait until they are released or expire, or lock fewer paths.',
     retryable: true,
   },
   stream_replaced: {
-    meaning: 'A newer event stream of yours took the place of this one.',
-    remedy: 'Close streams that you do not read, then open this one again.',
+    meaning: 'You opened a newer event stream, which closed this one.',
+    remedy: 'Close the streams that you do not read, then open this one again.',
   },
   run_ended: {
-    meaning: 'The run has ended; what goes on is another run, with an id of its own.',
+    meaning: 'The run has ended. Report further work as a new run with its own id.',
     remedy: 'Begin another run, with an id of its own.',
   },
   reserved: {
-    meaning: 'The work is offered to another member or agent for a few minutes.',
-    remedy: 'Take other work, or come back when details.offer has ended.',
+    meaning: 'The work is reserved for another member or agent for a few minutes.',
+    remedy: 'Choose other work, or try again when details.offer has expired.',
     retryable: true,
   },
   active_on_another_machine: {
     meaning: 'This license is active on another machine.',
-    remedy: 'Release it there first, or ask the seller.',
+    remedy: 'Deactivate it there first, or contact the seller.',
   },
   slots_taken: {
-    meaning: 'Other machines hold every slot of this license at the moment.',
-    remedy: 'Come back later, or give it up on one of them.',
+    meaning: 'All slots of this license are in use on other machines.',
+    remedy: 'Try again later, or release the license on one of those machines.',
     retryable: true,
   },
   not_activated: { meaning: 'This license is not active on any machine.', remedy: 'Activate it first.' },
   order_mismatch: {
-    meaning: 'This order was issued as something else.',
-    remedy: 'Give another sale another orderRef; what was issued is listed by it.',
+    meaning: 'A license with different content was already issued for this order.',
+    remedy: 'Use another orderRef for a new sale. List the licenses of this orderRef to see what was issued.',
   },
   several_machines: {
     meaning: 'Several machines hold this license.',
-    remedy: 'Say which one is meant, by its slot.',
+    remedy: 'Name the machine by its slot.',
   },
 } as const satisfies Record<string, ReasonText>;
 
 /** The reasons of errors with status 422. */
 export const unprocessable = {
   resync: {
-    meaning: 'Events that come after this cursor are no longer kept.',
-    remedy: 'Read what you need anew, and go on from "latest".',
+    meaning: 'The events after this cursor are no longer available.',
+    remedy: 'Read the current records again, then continue from "latest".',
   },
-  expired: { meaning: 'Its time is over; ask for a new one.', remedy: 'Ask for a new one.' },
+  expired: { meaning: 'This has expired.', remedy: 'Request a new one.' },
   stop_requested: {
-    meaning: 'A stop is in force on this work, and agents cannot take it.',
-    remedy: 'Take other work; a member can lift the stop. details.stopRequested says why.',
+    meaning: 'A stop was requested for this work, so agents cannot take it.',
+    remedy: 'Choose other work; a member can lift the stop. details.stopRequested has the reason.',
   },
   checkpoint_required: {
-    meaning: 'There is no checkpoint to go on from; write one first.',
+    meaning: 'The work has no checkpoint yet.',
     remedy: 'Write a checkpoint first.',
   },
   branch_required: {
-    meaning: 'To be handed in, work needs a branch or a pull request.',
-    remedy: 'Say its branch or pull request first.',
+    meaning: 'Work can be submitted only with a branch or a pull request.',
+    remedy: 'Report its branch or pull request first.',
   },
   invalid_pull_request: {
-    meaning: 'The address belongs to a connected forge and is not the pull request of this number.',
-    remedy: 'Give the address and the number of the pull request; details have those that were given.',
+    meaning: 'The URL belongs to a connected forge, but is not that of the pull request with this number.',
+    remedy: 'Send the URL and the number of the same pull request; details repeat those that you sent.',
   },
   invalid_transition: {
-    meaning: 'The workflow has no such move.',
-    remedy: 'Read where it stands, and choose a move that the workflow has.',
+    meaning: 'The workflow does not allow this change of status.',
+    remedy: 'Read the current status, and choose a change that the workflow allows.',
   },
   blocked: {
-    meaning: 'The story waits for something; details.readiness says for what.',
-    remedy: 'Take other work, see to what details.readiness names, or begin all the same with force.',
+    meaning: 'The story cannot be started yet; details.readiness lists what it waits for.',
+    remedy: 'Choose other work, resolve what details.readiness lists, or start anyway with force.',
   },
   policy: {
-    meaning: "The organization's policy is not met; details.unmet says by what.",
-    remedy: 'See to what details.unmet names, then call again.',
+    meaning: "The organization's policy is not met; details.unmet lists the missing conditions.",
+    remedy: 'Meet the conditions in details.unmet, then call again.',
   },
   wip_limit: {
-    meaning: 'The column is at its limit of work in progress.',
+    meaning: 'The column has reached its limit of work in progress.',
     remedy: 'Finish work in the column first, or choose another column.',
   },
   archived: {
-    meaning: 'The project is archived; it can be read, not written.',
-    remedy: 'Have a lead of the project bring it back first.',
+    meaning: 'The project is archived, so it is read-only.',
+    remedy: 'Ask a lead of the project to restore it first.',
   },
   seats_exhausted: {
-    meaning: 'Every seat that was bought is taken.',
-    remedy: 'Free a seat or buy one; a viewer needs none.',
+    meaning: 'All paid seats are in use.',
+    remedy: 'Free a seat or buy one; viewers do not need a seat.',
   },
   limit_exceeded: {
-    meaning: 'The plan or a fixed limit allows no more.',
+    meaning: 'A limit of the plan or of the product is reached.',
     remedy:
-      'Remove what is not needed, or take a larger plan where details name one; where they name retryAt, call again then.',
+      'Remove what you no longer need, or upgrade if details name a larger plan. If details.retryAt is present, you can call again then.',
   },
   agent_retired: {
-    meaning: 'The agent was retired; it acts no more.',
+    meaning: 'The agent is retired and can no longer act.',
     remedy: 'Name another agent, or create one.',
   },
   mismatched_project: {
-    meaning: 'The records named belong to different projects.',
-    remedy: 'Name records of one project.',
+    meaning: 'The records belong to different projects.',
+    remedy: 'Name only records of the same project.',
   },
   no_role_in_project: {
-    meaning: 'The member or agent you named has no role in the project and could not see it; give one first.',
+    meaning: 'The member or agent has no role in the project, so they could not see this.',
     remedy: 'Give them a role in the project first.',
   },
   owner_required: {
-    meaning: 'There is exactly one owner, whom no one changes but the owner by transferring.',
-    remedy: 'Have the owner transfer the organization first.',
+    meaning: 'The organization always has exactly one owner, and only a transfer changes who it is.',
+    remedy: 'Ask the owner to transfer the organization first.',
   },
   seat_required: {
-    meaning: 'A viewer holds no seat and cannot own the organization; make them a member first.',
-    remedy: 'Make them a member first.',
+    meaning: 'A viewer holds no seat and cannot own the organization.',
+    remedy: 'Change their role to member first.',
   },
   seats_in_use: {
-    meaning: 'Fewer seats than are in use; free some first.',
-    remedy: 'Free some seats first, or keep more.',
+    meaning: 'The number of seats is lower than the number in use.',
+    remedy: 'Free some seats first, or keep more seats.',
   },
   lead_required: {
-    meaning: 'A private project keeps at least one lead.',
-    remedy: 'Make another member lead first.',
+    meaning: 'A private project needs at least one lead.',
+    remedy: 'Make another member a lead first.',
   },
   malformed_content: {
-    meaning: 'The content does not parse as the kind it claims to be.',
-    remedy: 'Correct the content or its kind; details.problem says what is wrong.',
+    meaning: 'The content is not valid for its kind.',
+    remedy: 'Correct the content or its kind; details.problem describes the error.',
   },
   idempotency_mismatch: {
-    meaning: 'The key was used before with another body.',
-    remedy: 'Send another Idempotency-Key with another call.',
+    meaning: 'The idempotency key was already used for a different call.',
+    remedy: 'Send a new Idempotency-Key with each new call.',
   },
   blocking_circle: {
     meaning: 'The story would end up blocking itself.',
-    remedy: 'Leave out one of the stories that block each other.',
+    remedy: 'Remove one of the stories that block each other.',
   },
   incomplete_order: {
-    meaning: 'The order must name each active one exactly once.',
-    remedy: 'List them again, and name each active one once.',
+    meaning: 'The order must name each active column exactly once.',
+    remedy: 'List the active columns again, and name each one once.',
   },
   column_not_empty: {
-    meaning: 'The column has stories and no column was named to take them.',
-    remedy: 'Name a column that takes the stories.',
+    meaning: 'The column still has stories, and no other column was named for them.',
+    remedy: 'Name the column to which its stories should move.',
   },
   last_column: {
-    meaning: 'The board needs a column for backlog and for done.',
+    meaning: 'The board needs at least one column with status backlog and one with status done.',
     remedy: 'Create another column of that status first.',
   },
   not_a_root: {
     meaning: 'Only the first comment of a thread can be resolved.',
-    remedy: 'Resolve the comment that details.rootId names.',
+    remedy: 'Resolve the comment with the id details.rootId.',
   },
   tombstone: {
-    meaning: 'The comment was deleted; only its place is kept.',
-    remedy: 'Leave it, or write a new comment.',
+    meaning: 'The comment was deleted.',
+    remedy: 'Write a new comment instead.',
   },
   confirmation_mismatch: {
-    meaning: 'The confirmation does not name the thing to be deleted.',
-    remedy: 'Check that it is the right one, and confirm with its exact key or slug.',
+    meaning: 'The confirmation does not match the record to be deleted.',
+    remedy: 'Check that this is the right record, then confirm with its exact key or slug.',
   },
 } as const satisfies Record<string, ReasonText>;

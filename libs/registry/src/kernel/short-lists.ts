@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const mostListBytes = 64 * 1024;
 
 export const LeftOut = z.record(z.string(), z.int()).meta({
-  description: 'Of a list that would be too long: how many of its items are not shown, by its name',
+  description: 'For each list that was shortened: the number of items that were omitted',
 });
 type LeftOut = z.infer<typeof LeftOut>;
 

@@ -53,7 +53,7 @@ export function parseUntrustedJson(
   if (limit !== undefined)
     throw new SyntaxError(
       limit === 'depth'
-        ? `The JSON nests deeper than ${untrustedJsonLimits.depth} levels.`
+        ? `The JSON is nested more than ${untrustedJsonLimits.depth} levels deep.`
         : `The JSON has more than ${untrustedJsonLimits.values} values.`,
     );
   return JSON.parse(text, reviver) as unknown;

@@ -16,7 +16,7 @@ export const isUuid = (text: string): boolean => uuid.test(text);
 export const Id = z
   .string()
   .regex(uuid, 'must be a lower-case UUID')
-  .meta({ format: 'uuid', description: 'UUIDv7, lower case' });
+  .meta({ format: 'uuid', description: 'A UUIDv7 in lower case' });
 
 /** The URL of a story in the console, such as `https://muster.example.com/s/WEB-42?from=1`. */
 const storyAddress = /^https?:\/\/[^\s?#]+\/s\/([^\s/?#]+)\/?(?:[?#]\S*)?$/i;
@@ -46,7 +46,8 @@ export const StoryRef = z
     uuid.test(text) || storyNumber.test(text) ? text : `${text.slice(0, text.indexOf('-'))}-0`,
   )
   .meta({
-    description: "The story's id or its key, such as WEB-42; #WEB-42 and its address in the console do too",
+    description:
+      "The story's id or key, such as WEB-42; #WEB-42 and the story's URL in the console are accepted too",
     maxLength: 2048,
     'x-muster-ref': 'story',
   });
@@ -185,7 +186,7 @@ export const jsonObject = (max: number) =>
 /** A search text, normalized to NFC like names. It is matched literally, and upper and lower case are equal. */
 export const SearchText = text(200, 1)
   .overwrite((value) => value.normalize('NFC'))
-  .meta({ description: 'Text to search for, in any case' });
+  .meta({ description: 'Text to search for; case does not matter' });
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 const calendarDate = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -234,7 +235,8 @@ export const Version = z.int().min(1).max(2_147_483_647);
 export const stamps = { createdAt: Time, updatedAt: Time, version: Version };
 
 export const ExpectedVersion = Version.optional().meta({
-  description: 'The version you read; if it changed since, 409 version_mismatch',
+  description:
+    'The version that you read; if the record has changed since, the call fails with 409 version_mismatch',
 });
 
 /** An http or https URL of at most 2,048 characters. */

@@ -10,9 +10,10 @@ export const activity = {
   list: operation({
     name: 'activity.list',
     effect: 'read',
-    summary: 'List what happened',
+    summary: 'List recent activity',
     keywords: 'recent history feed log changes who did what news yesterday',
-    description: `Newest first, in the order in which it was committed, only what you may see. actorId is a member's or an agent's.`,
+    description:
+      'Newest first, in commit order, and only what you may see. actorId is the id of a member or an agent.',
     access: org('viewer'),
     params: z.strictObject({
       projectId: ProjectRef.optional(),

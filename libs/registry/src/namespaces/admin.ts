@@ -13,16 +13,17 @@ import {
 
 const list = z.strictObject({ query: SearchText.optional(), ...page });
 /** A sentence about short pages of search results, shared by several descriptions. */
-const shortPages = `A search looks at 5,000 of them per page, so that a page can have few items, or none, and a next one.`;
+const shortPages =
+  'A search examines 5,000 records per page, so a page may have few or no items and still a nextCursor.';
 
 export const admin = {
   platform: {
     accounts: operation({
       name: 'admin.platform.accounts',
       effect: 'read',
-      summary: 'List everybody on the installation',
+      summary: 'List everyone on the installation',
       keywords: 'users people persons all organizations operator',
-      description: `One item per e-mail address, in that order, with every organization that the person is in; query is part of the address or the name. ${shortPages}`,
+      description: `One item per e-mail address, sorted by address, with every organization of that person. query matches part of the address or the name. ${shortPages}`,
       access: platform(),
       params: list,
       result: pageOf(PlatformAccount),
@@ -33,7 +34,7 @@ export const admin = {
       effect: 'read',
       summary: 'List the organizations of the installation',
       keywords: 'tenants customers companies all operator',
-      description: `By slug, deleted ones that are not purged yet among them; query is part of the slug or the name. ${shortPages}`,
+      description: `Sorted by slug, including deleted organizations that are not purged yet. query matches part of the slug or the name. ${shortPages}`,
       access: platform(),
       params: list,
       result: pageOf(PlatformOrg),
@@ -44,7 +45,7 @@ export const admin = {
       effect: 'read',
       summary: 'List the teams of all organizations',
       keywords: 'squads all operator tenants',
-      description: `By name; query is part of the team's name, or of its organization's slug or name. ${shortPages}`,
+      description: `Sorted by name. query matches part of the team's name, or of its organization's slug or name. ${shortPages}`,
       access: platform(),
       params: list,
       result: pageOf(PlatformTeam),
@@ -53,9 +54,9 @@ export const admin = {
     subscriptions: operation({
       name: 'admin.platform.subscriptions',
       effect: 'read',
-      summary: 'List what the organizations subscribe to',
+      summary: 'List the subscriptions of the organizations',
       keywords: 'plans customers billing operator revenue',
-      description: `By the organization's slug; query is part of the slug or the name. ${shortPages}`,
+      description: `Sorted by the organization's slug. query matches part of the slug or the name. ${shortPages}`,
       access: platform(),
       params: list,
       result: pageOf(PlatformSubscription),
@@ -64,9 +65,10 @@ export const admin = {
     metrics: operation({
       name: 'admin.platform.metrics',
       effect: 'read',
-      summary: 'Show the installation in numbers',
+      summary: 'Show statistics of the installation',
       keywords: 'statistics health queues dashboard',
-      description: `Organizations are counted; of very large tables the database's own estimate has to do, and estimated names them. Queues are those of the outbox: what follows from writes, by its kind.`,
+      description:
+        'Organizations are counted exactly. For very large tables the numbers are database estimates, and estimated names those. Queues are those of the outbox: the jobs that follow from writes, by kind.',
       access: platform(),
       params: z.strictObject({}),
       result: z.object({ metrics: PlatformMetrics }),

@@ -37,7 +37,8 @@ export const catalog = {
     idempotent: true,
     summary: 'Publish a version of an agent',
     keywords: 'upload register agent definition package',
-    description: `A version says the same for ever: published again with the same content it is answered as it is, with other content it is refused, also after it was deleted. The publisher of an agent's first version publishes the next ones, or an admin. An agent has at most 500 versions.`,
+    description:
+      'Versions never change: publishing the same content again returns the existing version, and different content is refused, even after the version was deleted. Only the publisher of the first version or an admin may publish the next ones. An agent has at most 500 versions.',
     access: org('member', 'publisher', 'admin'),
     params: z.strictObject({
       slug: CatalogSlug,
@@ -58,7 +59,7 @@ export const catalog = {
       slug: 'code-reviewer',
       version: '1.1.0',
       name: 'Code reviewer',
-      description: 'Reads a change and says what is missing.',
+      description: 'Reads a change and names what is missing.',
       manifest: { entry: 'AGENT.md', tools: ['read'] },
       content: '# Read the change first',
       contentType: 'text/markdown',
@@ -70,7 +71,8 @@ export const catalog = {
     effect: 'read',
     summary: 'Get an agent of the catalog',
     keywords: 'show agent definition versions manifest details',
-    description: `With the version that is asked for, or the newest of a range, and all versions that there are: newest first, pre-releases after releases. A range takes pre-releases only where it names one of the same version.`,
+    description:
+      'Returns the requested version, or the newest one in a range, and a list of all versions: newest first, pre-releases after releases. A range matches a pre-release only if it names a pre-release of the same version.',
     access: org('viewer'),
     params: VersionWanted,
     result: z.object({ agent: CatalogAgent, versions: z.array(CatalogVersionRef) }),
@@ -81,13 +83,14 @@ export const catalog = {
     effect: 'read',
     summary: 'List the agents of the catalog',
     keywords: 'available agents find browse install',
-    description: `By slug, each as its newest version says. query is looked for in slug, name and description. Manifests of more than 4 KiB are left out (null) unless includeManifest is true; agents.catalog.get has them.`,
+    description:
+      'Sorted by slug, each with its newest version. query searches slug, name and description. Manifests larger than 4 KiB are null unless includeManifest is true; agents.catalog.get returns them.',
     access: org('viewer'),
     params: z.strictObject({
       query: SearchText.optional(),
       tag: name(50).optional(),
       includeManifest: z.boolean().optional().meta({
-        description: 'true: all manifests; false: none; absent: those up to 4 KiB',
+        description: 'true returns all manifests, false none; by default those up to 4 KiB',
       }),
       ...page,
     }),
@@ -99,7 +102,8 @@ export const catalog = {
     effect: 'read',
     summary: 'Download an agent of the catalog',
     keywords: 'install fetch agent package',
-    description: `The content as it was published, in the encoding in which it was; sha256 and size are of the decoded bytes.`,
+    description:
+      'The content as published, in its original encoding; sha256 and size refer to the decoded bytes.',
     access: org('viewer'),
     params: VersionWanted,
     result: z.object({
@@ -120,12 +124,13 @@ export const catalog = {
     destructive: true,
     summary: 'Delete a version of an agent, or the agent',
     keywords: 'remove withdraw unpublish agent definition',
-    description: `By the publisher of the agent, or an admin. With its last version the agent is gone, and its slug free; no version comes back with other content.`,
+    description:
+      "Only the agent's publisher or an admin may do this. Deleting the last version removes the agent and frees its slug. A deleted version cannot be published again with other content.",
     access: org('member', 'publisher', 'admin'),
     auditsRefusal: true,
     params: z.strictObject({
       slug: CatalogSlug,
-      version: CatalogVersion.optional().meta({ description: 'Absent: the agent with all its versions' }),
+      version: CatalogVersion.optional().meta({ description: 'By default, all versions of the agent' }),
     }),
     result: Deleted,
     emits: ['agent.deleted'],

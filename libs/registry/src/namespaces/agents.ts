@@ -13,9 +13,10 @@ export const agents = {
   runEvent: operation({
     name: 'agents.runEvent',
     effect: 'write',
-    summary: 'Say how a run goes on',
+    summary: 'Report an event of a run',
     keywords: 'heartbeat report run log progress started failed',
-    description: `A run is begun by its first event, of whatever kind, and belongs to the member and agent that sent it. waiting makes it wait; heartbeat and message leave it as it is; started, progress and tool_call have it running. completed, failed and canceled end it for good: after that only the same again is accepted, and changes nothing. So does a dedupeKey that is among the run's newest hundred. A run ends too with the execution that it holds: when that is completed, or taken over. runId is the client's own, in each project for itself.`,
+    description:
+      "The first event of any kind starts a run, which belongs to the member and agent that sent it. waiting sets it to waiting; started, progress and tool_call set it to running; heartbeat and message do not change it. completed, failed and canceled end it for good; after that only a repetition of the same event is accepted, without effect. An event whose dedupeKey is among the run's newest hundred also has no effect. A run also ends when its execution is completed or taken over. runId is chosen by the client and is unique within a project.",
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -26,7 +27,9 @@ export const agents = {
       executionId: Id.optional(),
       message: RunMessage.optional(),
       data: jsonObject(mostRunDataBytes).optional(),
-      dedupeKey: text(255, 1).optional().meta({ description: 'The same event again changes nothing' }),
+      dedupeKey: text(255, 1)
+        .optional()
+        .meta({ description: 'Repeating an event with the same key has no effect' }),
     }),
     result: z.object({ run: Run }),
     refusals: ['run_ended', 'mismatched_project', 'archived'],
@@ -36,9 +39,10 @@ export const agents = {
   listActive: operation({
     name: 'agents.listActive',
     effect: 'read',
-    summary: 'List who is at work in projects that are not archived',
+    summary: 'List active runs in projects that are not archived',
     keywords: 'who is working right now busy agents running online',
-    description: `Runs that have not ended, and live leases whose run sent nothing, newest first; derived from events and leases at the moment of asking. A run is stalled after 90 seconds without an event and without a live lease; after 24 hours of that it is not listed any more. Only of projects that you may see; of an archived one where it is named.`,
+    description:
+      'Runs that have not ended, and live leases whose run sent no event, newest first, computed at the time of the call. A run without an event for 90 seconds and without a live lease is stalled; after 24 hours it is no longer listed. Only in projects that you may see; an archived project is included if projectId names it.',
     access: org('viewer'),
     params: z.strictObject({ projectId: ProjectRef.optional(), agentId: AgentParam.optional(), ...page }),
     result: pageOf(ActiveRun),
@@ -47,9 +51,10 @@ export const agents = {
   create: operation({
     name: 'agents.create',
     effect: 'write',
-    summary: 'Make an agent of yours, for which you then make tokens',
+    summary: 'Create an agent, for which you can then create tokens',
     keywords: 'new bot assistant identity register',
-    description: `It acts for you, with your role at most, and stands under its own name in all that it does. A name and a slug that an agent of yours has, or had, are taken. At most 50 agents of a member that are not retired.`,
+    description:
+      'The agent acts for you, with at most your role, and everything it does appears under its own name. Its name and slug must differ from those of all your agents, retired ones included. A member can have at most 50 agents that are not retired.',
     access: org('member'),
     byMemberOnly: true,
     surfaces: notAsTool,
@@ -64,7 +69,8 @@ export const agents = {
     effect: 'read',
     summary: 'List your agents',
     keywords: 'bots assistants mine',
-    description: `Newest first: your own; for admins with the scope admin, all of the organization. Those that are retired only with includeRetired.`,
+    description:
+      'Newest first. You see your own agents; admins with the scope admin see all agents of the organization. Retired agents only with includeRetired.',
     access: org('member'),
     byMemberOnly: true,
     surfaces: notAsTool,
@@ -83,7 +89,8 @@ export const agents = {
     destructive: true,
     summary: 'Retire an agent for good',
     keywords: 'delete remove disable stop bot',
-    description: `Yours; for admins with the scope admin, any of the organization. At once: its tokens are refused, its leases and locks are freed, its runs end, what it was offered, assigned or asked to review is taken back. What it did stays, under its name. Retiring one again changes nothing.`,
+    description:
+      'You can retire your own agents; admins with the scope admin can retire any agent of the organization. Takes effect immediately: its tokens are revoked, its leases and locks are released, its runs end, and its offers, assignments and review requests are withdrawn. Its past work stays under its name. Retiring it again has no effect.',
     access: org('member'),
     byMemberOnly: true,
     surfaces: notAsTool,

@@ -14,7 +14,8 @@ export const assignments = {
     summary: 'Assign a story, an epic or a delivery group',
     keywords:
       'give owner responsible person colleague teammate developer agent ticket task to somebody assignee',
-    description: `To a person, an agent or both, side by side. What is left out stays, null clears; when both are null the story has no assignee. The named member, or the member whose agent it is, must be able to see the project. Repeating it changes nothing.`,
+    description:
+      "Assigns a member, an agent or both. An omitted field keeps its value, and null clears it; if both are null, the record has no assignee. The member, or the agent's member, must be able to see the project. Repeating the call has no effect.",
     access: project('contributor'),
     params: z
       .strictObject({
@@ -25,7 +26,7 @@ export const assignments = {
       })
       .refine(isTargetRef, noTargetRef)
       .refine(({ memberId, agentId }) => memberId !== undefined || agentId !== undefined, {
-        error: 'give memberId, agentId or both; null takes one away',
+        error: 'give memberId, agentId or both; null unassigns one',
         path: ['memberId'],
       }),
     result: z.object({ assignment: Assignment }),
@@ -43,9 +44,9 @@ export const assignments = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'Take an assignment back',
+    summary: 'Remove all assignees of a story, an epic or a delivery group',
     keywords: 'unassign remove assignee responsible nobody ticket task card person agent',
-    description: `Neither a person nor an agent is assigned any more. Where none was, there is nothing to be found.`,
+    description: 'Removes both the member and the agent. If no one is assigned, the call fails with 404.',
     access: project('contributor'),
     params: z.strictObject({ targetType: TargetType, targetId: TargetRef }).refine(isTargetRef, noTargetRef),
     result: Deleted,
@@ -56,7 +57,7 @@ export const assignments = {
   listForProject: operation({
     name: 'assignments.listForProject',
     effect: 'read',
-    summary: 'List who is assigned to what in a project',
+    summary: 'List the assignments in a project',
     keywords: 'who does owns responsible assignee',
     description: `Stories first, then epics, then delivery groups; the newest of each first.`,
     access: project('viewer'),
@@ -67,9 +68,10 @@ export const assignments = {
   listForOrg: operation({
     name: 'assignments.listForOrg',
     effect: 'read',
-    summary: 'List who is assigned to what in all projects that are not archived',
+    summary: 'List assignments in all projects that are not archived',
     keywords: 'my tasks work assigned to me what is on my plate',
-    description: `In the projects that you may see; of one member or one agent where named. Stories first, then epics, then delivery groups; the newest of each first.`,
+    description:
+      'Only in projects that you may see; memberId or agentId selects one assignee. Stories first, then epics, then delivery groups; the newest of each first.',
     access: org('viewer'),
     params: z.strictObject({ memberId: MemberParam.optional(), agentId: AgentParam.optional(), ...page }),
     result: pageOf(Assignment),

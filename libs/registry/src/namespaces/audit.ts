@@ -11,7 +11,8 @@ export const audit = {
     effect: 'read',
     summary: 'List the audit trail',
     keywords: 'security log who changed removed deleted denied compliance admin actions trace',
-    description: `Every write that happened, and refused attempts at sensitive ones, newest first. Entries cannot be changed or removed, also not by the service itself.`,
+    description:
+      'All writes, and refused attempts at sensitive operations, newest first. Entries cannot be changed or deleted, not even by the service itself.',
     access: org('admin'),
     params: z.strictObject({
       actorId: ActorParam.optional(),

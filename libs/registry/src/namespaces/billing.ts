@@ -9,9 +9,10 @@ export const billing = {
   seatPricing: operation({
     name: 'billing.seatPricing',
     effect: 'read',
-    summary: 'Say what seats cost',
+    summary: 'Show the price of seats',
     keywords: 'price cost much money',
-    description: `By the organization's plan, in whole minor units of the currency. Tiers are graduated: each seat costs what the tier that it falls in says.`,
+    description:
+      "By the organization's plan, in minor units of the currency (such as cents). Tiers are graduated: each seat costs the price of the tier that it falls into.",
     access: org('viewer'),
     params: z.strictObject({}),
     result: z.object({ pricing: SeatPricing }),
@@ -20,9 +21,10 @@ export const billing = {
   seatUsage: operation({
     name: 'billing.seatUsage',
     effect: 'read',
-    summary: 'Count the seats that are bought, held, reserved and free',
+    summary: 'Show the number of paid, used, reserved and free seats',
     keywords: 'licenses left free remaining',
-    description: `Owner, admin and member hold a seat, a pending invitation to be one reserves it, a viewer and an agent need none. Counted now, from who is there.`,
+    description:
+      'Owners, admins and members each use a seat; a pending invitation to one of these roles reserves a seat; viewers and agents need none. Counted at the time of the call.',
     access: org('admin'),
     params: z.strictObject({}),
     result: z.object({ usage: SeatUsage }),
@@ -32,9 +34,10 @@ export const billing = {
     name: 'billing.updateSeats',
     effect: 'write',
     idempotent: true,
-    summary: 'Buy more seats, or fewer',
+    summary: 'Change the number of paid seats',
     keywords: 'upgrade licenses purchase more',
-    description: `Holds at once; the rest of the period is charged or credited to the day, and the answer says how much. With preview it only says so: nothing changes. The number one has succeeds and changes nothing.`,
+    description:
+      'Takes effect immediately; the rest of the period is charged or credited by day, and the response says how much. With preview the response only shows the price, and nothing changes. Setting the current number succeeds without effect.',
     access: org('owner'),
     needsProof: true,
     params: z.strictObject({
@@ -51,9 +54,9 @@ export const billing = {
   orgEntitlement: operation({
     name: 'billing.orgEntitlement',
     effect: 'read',
-    summary: 'Say what the plan allows and what is used of it',
+    summary: 'Show the plan with its limits and their use',
     keywords: 'subscription quota limits features plan',
-    description: `A limit of null is none. A seat that an invitation reserves counts as used, and so does an archived project.`,
+    description: 'A limit of null means unlimited. Reserved seats and archived projects count as used.',
     access: org('viewer'),
     params: z.strictObject({}),
     result: z.object({ entitlement: Entitlement }),

@@ -14,7 +14,8 @@ export const boardColumns = {
     effect: 'write',
     summary: 'Add a column to the board',
     keywords: 'new lane list stage',
-    description: `Every column stands for one status. It goes right after afterColumnId, else to the end.`,
+    description:
+      'Each column has one status, which its stories share. It is inserted right after afterColumnId, by default at the end.',
     access: project('lead'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -33,7 +34,8 @@ export const boardColumns = {
     effect: 'read',
     summary: 'List the columns of a board',
     keywords: 'lanes stages board layout workflow',
-    description: `In board order, each with the number of its stories; archived ones come last. A board has at most 50 active columns, which is a page unless limit says otherwise.`,
+    description:
+      'In board order, each with its number of stories; archived columns come last. A board has at most 50 active columns, and by default they are returned on one page.',
     access: project('viewer'),
     params: z.strictObject({ projectId: ProjectRef, includeArchived: z.boolean().default(false), ...page }),
     result: pageOf(ColumnWithCount),
@@ -45,7 +47,8 @@ export const boardColumns = {
     idempotent: true,
     summary: 'Rename a column or change its limit',
     keywords: 'wip limit lane rename',
-    description: `wipLimit null lifts the limit. A column's status is for good: stories in it have that status.`,
+    description:
+      "wipLimit null removes the limit. A column's status cannot be changed, because it is the status of its stories.",
     access: project('lead'),
     params: z.strictObject({
       columnId: Id,
@@ -64,7 +67,7 @@ export const boardColumns = {
     idempotent: true,
     summary: 'Put the columns in another order',
     keywords: 'sort move lanes stages left right arrange',
-    description: `columnIds names all active columns, each once, from left to right.`,
+    description: 'columnIds must name each active column once, from left to right.',
     access: project('lead'),
     params: z.strictObject({ projectId: ProjectRef, columnIds: z.array(Id).max(50) }),
     result: z.object({ items: z.array(BoardColumn), nextCursor: z.null() }),
@@ -79,9 +82,10 @@ export const boardColumns = {
     name: 'boardColumns.archive',
     effect: 'write',
     idempotent: true,
-    summary: 'Take a column off the board',
+    summary: 'Archive a column',
     keywords: 'remove delete hide lane stage rid retire',
-    description: `Its stories move to the end of moveStoriesToColumnId. Where that stands for another status, it is a change of status for each, under the same gates as stories.updateStatus: one story that may not keeps the column. A board keeps at least one column for backlog and one for done.`,
+    description:
+      'Its stories move to the end of moveStoriesToColumnId. If that column has another status, each story changes its status, with the same checks as stories.updateStatus; if one story fails a check, the column is not archived. A board keeps at least one column with status backlog and one with done.',
     access: project('lead'),
     params: z.strictObject({ columnId: Id, moveStoriesToColumnId: Id.optional() }),
     result: z.object({ column: BoardColumn, movedStories: z.int(), warnings: z.array(Warning) }),

@@ -11,9 +11,10 @@ export const broadcasts = {
   send: operation({
     name: 'broadcasts.send',
     effect: 'write',
-    summary: 'Tell many people at once',
+    summary: 'Send a message to many people',
     keywords: 'announce announcement notify everyone everybody message all team company inform warn outage',
-    description: `For those who may see a project (as a contributor of it), for a team, for those in the team who may see the project, or for the whole organization (as an admin). A token that is bound to projects sends to those alone. recipients counts them without the sender.`,
+    description:
+      'Sends to the members who may see a project (requires contributor), to a team, to the team members who may see the project, or to the whole organization (requires admin). A token limited to projects can send only to those. recipients in the result does not count the sender.',
     access: org('member', 'admin', 'sendsToFew'),
     staysInProjects: true,
     params: z.strictObject({
@@ -31,7 +32,7 @@ export const broadcasts = {
     refusals: ['archived'],
     emits: ['broadcast.posted'],
     example: {
-      message: 'We merge nothing into main until the release is out.',
+      message: 'Please merge nothing into main until the release is out.',
       level: 'warning',
       projectId: 'WEB',
     },
@@ -39,9 +40,9 @@ export const broadcasts = {
   list: operation({
     name: 'broadcasts.list',
     effect: 'read',
-    summary: 'List the broadcasts meant for you',
+    summary: 'List the broadcasts sent to you',
     keywords: 'announcements messages',
-    description: `Newest first, with your own. Those past their time are left out unless you ask for them.`,
+    description: 'Newest first, including your own. Expired broadcasts only with includeExpired.',
     access: org('viewer'),
     params: z.strictObject({
       projectId: ProjectRef.optional(),

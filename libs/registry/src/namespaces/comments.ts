@@ -13,7 +13,8 @@ export const comments = {
     effect: 'write',
     summary: 'Comment on a story',
     keywords: 'ask question reply answer write note message mention discuss decision say to tell',
-    description: `A comment, a question (to one member with directedTo) or a decision. @handle mentions. A reply to a reply hangs under the root, so threads are one level deep.`,
+    description:
+      'Adds a comment, a question (directedTo asks one member) or a decision. @handle mentions a member or agent. A reply to a reply is added to the root comment, so threads are one level deep.',
     access: project('viewer'),
     params: z.strictObject({
       storyId: StoryRef,
@@ -33,18 +34,19 @@ export const comments = {
     effect: 'read',
     summary: 'List the comments of a story',
     keywords: 'read discussion thread replies answers questions conversation',
-    description: `Root comments oldest first, each with its reactions and first replies: at most 20, fewer where they are long. Where repliesCursor is not null there are more: give it back with threadId, or go on with comments.replies.`,
+    description:
+      'Root comments, oldest first, each with its reactions and its first replies: at most 20, fewer if they are long. If repliesCursor is not null there are more replies: send it back as cursor with threadId, or call comments.replies.',
     access: project('viewer'),
     params: z
       .strictObject({
         storyId: StoryRef,
         includeResolved: z.boolean().default(true),
-        threadId: Id.optional().meta({ description: 'Only the thread of this root' }),
+        threadId: Id.optional().meta({ description: 'Only the thread with this root comment' }),
         repliesCursor: page.cursor,
         ...page,
       })
       .refine((params) => params.repliesCursor === undefined || params.threadId !== undefined, {
-        error: 'is of one thread; give its threadId',
+        error: 'belongs to one thread; give its threadId too',
         path: ['repliesCursor'],
       }),
     result: pageOf(Thread),
@@ -54,7 +56,8 @@ export const comments = {
     name: 'comments.replies',
     effect: 'read',
     summary: 'List the replies to a comment',
-    description: `Oldest first, with their reactions. commentId is the thread's root, and cursor may be its repliesCursor; a reply has no replies of its own.`,
+    description:
+      'Oldest first, with their reactions. commentId is the root of the thread, and cursor may be its repliesCursor. A reply has no replies of its own.',
     access: project('viewer'),
     params: z.strictObject({ commentId: Id, ...page }),
     result: pageOf(Comment),
@@ -67,7 +70,7 @@ export const comments = {
     idempotent: true,
     summary: 'Edit your own comment',
     keywords: 'change fix typo',
-    description: `Only its author may. People mentioned for the first time are told.`,
+    description: 'Only the author may edit a comment. Members mentioned for the first time are notified.',
     access: project('viewer', 'author'),
     params: z.strictObject({ commentId: Id, body: CommentBody, expectedVersion: ExpectedVersion }),
     result: z.object({ comment: Comment }),
@@ -82,7 +85,8 @@ export const comments = {
     destructive: true,
     summary: 'Delete a comment',
     keywords: 'remove take back message note remark',
-    description: `Your own, or anybody's as a lead of the project. A root with replies stays as a tombstone without text.`,
+    description:
+      'You can delete your own comments, and leads of the project can delete any. A root comment with replies stays, without its text.',
     access: project('viewer', 'author', 'projectLead'),
     params: z.strictObject({ commentId: Id }),
     result: Deleted,
@@ -96,7 +100,7 @@ export const comments = {
     idempotent: true,
     summary: 'React to a comment with an emoji',
     keywords: 'thumbs up like emoji',
-    description: `on: false takes the reaction back. Repeating it changes nothing.`,
+    description: 'on: false removes the reaction. Repeating the call has no effect.',
     access: project('viewer'),
     params: z.strictObject({ commentId: Id, emoji: Emoji, on: z.boolean().default(true) }),
     result: z.object({ comment: Comment }),
@@ -108,9 +112,9 @@ export const comments = {
     name: 'comments.resolve',
     effect: 'write',
     idempotent: true,
-    summary: 'Resolve a thread or open it again',
+    summary: 'Resolve or reopen a thread',
     keywords: 'answer question done close thread settle reopen',
-    description: `commentId is the thread's root. Repeating it changes nothing.`,
+    description: 'commentId is the root of the thread. Repeating the call has no effect.',
     access: project('viewer'),
     params: z.strictObject({ commentId: Id, resolved: z.boolean().default(true) }),
     result: z.object({ comment: Comment }),

@@ -9,9 +9,10 @@ export const connections = {
   list: operation({
     name: 'connections.list',
     effect: 'read',
-    summary: 'List the programs that you let in by signing in',
+    summary: 'List the programs that you authorized by signing in',
     keywords: 'oauth mcp clients grants authorized apps connected',
-    description: `Newest first: your own; for admins with the scope admin, all of the organization. Those that are revoked or have expired only with includeEnded. A token that is bound to projects sees those alone that are bound to the same or fewer.`,
+    description:
+      'Newest first. You see your own connections; admins with the scope admin see all of the organization. Revoked and expired ones only with includeEnded. A token limited to projects sees only connections limited to the same projects or fewer.',
     access: self(),
     byMemberOnly: true,
     surfaces: notAsTool,
@@ -29,9 +30,10 @@ export const connections = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'Let a program in no more',
+    summary: 'Revoke the access of a program',
     keywords: 'oauth mcp disconnect client remove app access end',
-    description: `Your own; for admins with the scope admin, any of the organization. Its tokens are refused from the next call on, and it gets no more of them. What it holds by leases and locks stays until that expires. Ending one again changes nothing.`,
+    description:
+      'You can revoke your own connections; admins with the scope admin can revoke any of the organization. Its tokens stop working immediately, and it cannot get new ones. Its leases and locks stay until they expire. Revoking it again has no effect.',
     access: self(),
     byMemberOnly: true,
     staysInProjects: true,

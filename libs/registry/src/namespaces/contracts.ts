@@ -13,7 +13,8 @@ export const contracts = {
     idempotent: true,
     summary: 'Publish an interface that stories agree on',
     keywords: 'api schema openapi interface share types',
-    description: `Each change is a new version, and versions never change. The content and kind that are current already make none (created: false). With baseVersion, what another member published since is not passed over; baseVersion 0 means that there is none yet. With storyId it is among the contracts of that story from then on. openapi must be a JSON object, json_schema a JSON object or boolean.`,
+    description:
+      'Each change creates a new version, and versions never change. Publishing the current content and kind again creates none (created: false). With baseVersion the call fails if another member published a newer version; baseVersion 0 means that there is none yet. With storyId the contract is linked to that story. openapi must be a JSON object, json_schema a JSON object or boolean.',
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -41,7 +42,8 @@ export const contracts = {
     effect: 'read',
     summary: 'List the contracts of a project',
     keywords: 'api schema openapi interface types agreed',
-    description: `The newest version of each, by slug; with slug, all versions of that one, newest first. With storyId, only contracts that were published for that story. Content only with includeContent; size says how long it is.`,
+    description:
+      'The newest version of each contract, sorted by slug; with slug, all versions of that contract, newest first. With storyId, only contracts published for that story. Content only with includeContent; size is its length.',
     access: project('viewer'),
     params: z.strictObject({
       projectId: ProjectRef,

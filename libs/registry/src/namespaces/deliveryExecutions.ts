@@ -47,7 +47,8 @@ export const deliveryExecutions = {
     effect: 'write',
     summary: 'Take the lease on a story or a delivery group',
     keywords: 'claim pick up start begin working take over resume continue ticket task',
-    description: `Of many at once exactly one wins; the others hear who holds it and until when. The same holder (member, agent and runId) keeps its epoch and gets a fresh token; another holder's expired lease may be taken, and its work goes on from the last checkpoint. leaseToken is shown here and nowhere else.`,
+    description:
+      'If several callers try at the same time, exactly one succeeds; the others learn who holds the lease and until when. The same holder (member, agent and runId) keeps its epoch and gets a new token. An expired lease of another holder may be taken, and the work continues from the last checkpoint. leaseToken is shown only in this response.',
     access: project('contributor'),
     params: z
       .strictObject({
@@ -58,18 +59,19 @@ export const deliveryExecutions = {
         deviceId: text(128, 1).optional(),
         phase: Phase.optional(),
         start: z.boolean().default(false).meta({
-          description: 'Also move a story from backlog or ready to in_progress, under the same gates',
+          description:
+            'Also move a story from backlog or ready to in_progress, with the same checks as stories.updateStatus',
         }),
         takeOver: z.boolean().default(false).meta({
           description:
-            'A lead may take a live lease, and a member that of their own agent; its holder is told',
+            'Take over a live lease: leads may take any, members only that of their own agent. The previous holder is notified',
         }),
       })
       .refine(isTargetRef, noTargetRef),
     result: z.object({
       execution: Execution,
       leaseToken: z.string(),
-      resumed: z.boolean().describe('There is earlier work to go on from'),
+      resumed: z.boolean().describe('Whether there is earlier work to continue'),
       signals: z.array(Signal),
     }),
     refusals: [
@@ -88,31 +90,32 @@ export const deliveryExecutions = {
   acquireNext: operation({
     name: 'deliveryExecutions.acquireNext',
     effect: 'write',
-    summary: 'Take the lease on the next story that is ready to be worked on',
+    summary: 'Take the lease on the next story that is ready',
     keywords:
       'claim pick next ticket task from the board queue what should i do pull work assign me something start backlog',
-    description: `N callers at once get N different stories; execution is null where none is left. First comes work that was begun and has no live lease: offered to the caller, released, past its lease's time or in need of rework. Then the stories in ready, then those in backlog. Of each the most urgent come first, then those further left and higher up on the board. Passed over is what cannot start (storyCollaboration.context says so as readiness), what another holds, what is reserved for or assigned to another, and what is in an open delivery group; skipped tells of the first 20. Work that a reviewer sent back comes first to the caller who did it before, and to all others after 10 minutes. A story has to have all of the labels. A runId that holds a story of the project gets that one again, as from acquire: so it may repeat a call whose answer it never heard. Without a runId each call takes another story.`,
+    description:
+      'Concurrent callers get different stories; execution is null if none is available. Started work without a live lease comes first: offered to the caller, released, expired or in need of rework. Then come stories in ready, then those in backlog; each by priority, then by board order. Skipped are stories that cannot start (readiness in storyCollaboration.context says why), that others hold, that are reserved for or assigned to others, or that are in an open delivery group; skipped lists the first 20. Work that a reviewer sent back is kept for its previous worker for 10 minutes. labels must all match. A runId that already holds a story of the project gets the same story again, so a call without an answer can be repeated. Without a runId each call takes another story.',
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
       labels: Labels.optional(),
       epicId: Id.optional(),
-      assignedToMe: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'Only what is assigned to the caller, an agent also to its member' }),
+      assignedToMe: z.boolean().default(false).meta({
+        description: 'Only stories assigned to the caller; for an agent, also those assigned to its member',
+      }),
       runId: RunId.optional(),
       ttlSeconds: TtlSeconds.optional(),
       deviceId: text(128, 1).optional(),
       phase: Phase.optional(),
       start: z.boolean().default(true).meta({
-        description: 'Also move the story from backlog or ready to in_progress, under the same gates',
+        description:
+          'Also move the story from backlog or ready to in_progress, with the same checks as stories.updateStatus',
       }),
     }),
     result: z.object({
       execution: Execution.nullable(),
       leaseToken: z.string().nullable(),
-      resumed: z.boolean().describe('There is earlier work to go on from'),
+      resumed: z.boolean().describe('Whether there is earlier work to continue'),
       signals: z.array(Signal),
       skipped: z.array(PassedOver).describe('At most 20'),
     }),
@@ -133,9 +136,10 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.renew',
     effect: 'write',
     idempotent: true,
-    summary: 'Keep the lease',
+    summary: 'Renew the lease',
     keywords: 'extend prolong heartbeat alive keepalive longer time out expire claim lease',
-    description: `Any operation of the holder renews; this one does nothing else. It goes on in a project that was archived meanwhile.`,
+    description:
+      'Every operation of the holder renews the lease; this one does only that. It also works in an archived project.',
     access: project('contributor'),
     params: z.strictObject({ executionId, leaseToken: LeaseToken, ttlSeconds: TtlSeconds.optional() }),
     result: ExecutionAndSignals,
@@ -147,24 +151,30 @@ export const deliveryExecutions = {
   checkpoint: operation({
     name: 'deliveryExecutions.checkpoint',
     effect: 'write',
-    summary: 'Write down how far the work is',
+    summary: 'Save a checkpoint of the work',
     keywords: 'save my progress notes note remember handover summary log',
-    description: `A successor goes on from the newest checkpoint. expectedSeq makes it conditional.`,
+    description:
+      'The next holder continues from the newest checkpoint. With expectedSeq the call fails if there is a newer one.',
     access: project('contributor'),
     params: z.strictObject({ executionId, leaseToken: LeaseToken, ...checkpointParams }),
     result: ExecutionAndSignals,
     refusals: [...holderRefusals, 'version_mismatch'],
     emits: ['execution.checkpointed'],
-    example: { ...held, summary: 'The form is there, its checks are not', filesTouched: ['src/login.ts'] },
+    example: {
+      ...held,
+      summary: 'The form is built; its validation is missing',
+      filesTouched: ['src/login.ts'],
+    },
   }),
   update: operation({
     name: 'deliveryExecutions.update',
     effect: 'write',
     idempotent: true,
-    summary: 'Say where the work stands, or ask its holder to stop',
+    summary: 'Report the progress of the work, or ask its holder to stop',
     keywords:
       'progress percent phase wait for an answer waiting blocked stop somebody cancel abort another agent branch',
-    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null clears each, and goes on where it waited. Without one, requestStop: true is in force until a member lifts it, also after release, expiry and a new runId: the holder sees it as a signal, agents cannot acquire the target, and acquireNext passes it over. Work without a holder ends as canceled, and so does work past its lease's time on what is done or landed, which no other can take. A member lifts the stop by requestStop: false, on the newest execution of the target, completed or not, or by acquiring the target.`,
+    description:
+      'With the leaseToken, the holder reports its phase, its progress, git facts, or the question whose answer it waits for; null clears a field, and ends the waiting. Without one, requestStop: true asks the holder to stop: the holder gets a signal, agents cannot acquire the target, and acquireNext skips it. The stop stays in force after release, expiry or a new runId, until a member lifts it with requestStop: false (on the newest execution of the target, completed or not) or by acquiring the target. Work without a holder ends as canceled, and so does work with an expired lease on a story or group that is finished.',
     access: project('contributor'),
     params: z
       .strictObject({
@@ -178,16 +188,16 @@ export const deliveryExecutions = {
         reason: text(2000, 1).optional(),
       })
       .refine(({ leaseToken, requestStop }) => leaseToken !== undefined || requestStop !== undefined, {
-        error: 'is needed, unless a stop is requested or lifted',
+        error: 'is required, unless a stop is requested or lifted',
         path: ['leaseToken'],
       })
       .refine(
         ({ requestStop, executionId: _, reason: _reason, ...others }) =>
           requestStop === undefined || Object.values(others).every((value) => value === undefined),
-        { error: 'goes with executionId and reason alone', path: ['requestStop'] },
+        { error: 'can be combined only with executionId and reason', path: ['requestStop'] },
       )
       .refine(({ reason, requestStop }) => reason === undefined || requestStop !== undefined, {
-        error: 'goes with requestStop',
+        error: 'requires requestStop',
         path: ['reason'],
       }),
     result: ExecutionAndSignals,
@@ -200,7 +210,8 @@ export const deliveryExecutions = {
     effect: 'write',
     summary: 'Offer the work to another member or agent',
     keywords: 'hand over give pass transfer my work to another person agent colleague',
-    description: `To exactly one member or agent, for whom it is reserved until the offer ends. Needs a checkpoint to go on from. The lease ends with it.`,
+    description:
+      'Offers it to exactly one member or agent, for whom it is reserved until the offer expires. Needs a checkpoint. The lease ends.',
     access: project('contributor'),
     params: z
       .strictObject({
@@ -224,9 +235,10 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.release',
     effect: 'write',
     idempotent: true,
-    summary: 'Let go of the work',
+    summary: 'Release the work',
     keywords: 'drop abandon give up stop unclaim return task work cannot finish others may take',
-    description: `It becomes available to others, with its checkpoint; the locks taken for it are freed, also in a project that was archived meanwhile. Where a merge of the work was seen while it was held, it is completed instead.`,
+    description:
+      'It becomes available to others, with its checkpoint, and its locks are released. Also works in an archived project. If a merge was observed while the work was held, it is completed instead.',
     access: project('contributor'),
     params: z.strictObject({ executionId, leaseToken: LeaseToken, reason: Note.optional() }),
     result: z.object({ execution: Execution }),
@@ -239,9 +251,10 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.complete',
     effect: 'write',
     destructive: true,
-    summary: 'Finish the work, or hand it in',
+    summary: 'Complete or submit the work',
     keywords: 'done finished submit ready for review pull request close end deliver fail',
-    description: `submitted needs a branch or a pull request and awaits the forge, or is completed at once where the merge was seen before; the others are final. Handed in again with the code for which a reviewer still requests changes, it keeps needsRework. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once. The address of a pull request at a connected forge is kept in its canonical form.`,
+    description:
+      'submitted needs a branch or a pull request, and waits for the forge; if the merge was already observed, the work is completed immediately. The other outcomes are final. Work resubmitted with the code for which a reviewer still requests changes keeps needsRework. submitted and succeeded move a story from in_progress to in_review. The locks of the work, and those of its run without an execution, are released immediately. The URL of a pull request at a connected forge is stored in its canonical form.',
     access: project('contributor'),
     params: z.strictObject({
       executionId,
@@ -264,9 +277,10 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.recordForgeObservation',
     effect: 'write',
     idempotent: true,
-    summary: 'Record what was seen on the forge',
+    summary: 'Record an observation about the code',
     keywords: 'report merged pull request ci checks github gitlab webhook build failed pushed',
-    description: `Append-only, by anybody who contributes, also after the end. One dedupeKey counts once. Facts are folded by observedAt, so that a late one never turns a newer state back; one more than five minutes ahead of the server's clock is 400. A push, and a pull request that names its head, tell what is under review of the stories. What a token tells is reported; with policy requireMergeProof and mergeProof verified a reported merge is kept and completes nothing.`,
+    description:
+      "Observations are append-only. Any contributor may add them, also after the work has ended; each dedupeKey counts once. They are ordered by observedAt, so a late one never replaces a newer state; more than five minutes ahead of the server's clock fails with 400. A push, or a pull request with a head commit, updates the code under review of the stories. Callers' observations have the trust level reported; under the policy requireMergeProof with mergeProof verified, a reported merge is stored but completes nothing.",
     access: project('contributor'),
     params: z.strictObject({
       executionId,
@@ -290,7 +304,7 @@ export const deliveryExecutions = {
     effect: 'read',
     summary: 'Get an execution',
     keywords: 'work lease state details run last checkpoint notes',
-    description: `An expired lease shows at once, as state stalled.`,
+    description: 'An expired lease shows immediately, as state stalled.',
     access: project('viewer'),
     params: z.strictObject({ executionId }),
     result: z.object({ execution: Execution }),
@@ -301,7 +315,8 @@ export const deliveryExecutions = {
     effect: 'read',
     summary: 'Get the execution of a story or a delivery group',
     keywords: 'who works holds is working on this story ticket lease state last checkpoint notes',
-    description: `The one that is not completed, else the last; null where no one ever worked on it.`,
+    description:
+      'The execution that is not completed, otherwise the last one; null if no one has worked on it.',
     access: project('viewer'),
     params: z
       .strictObject({ targetType: ExecutionTarget, targetId: TargetRef })
@@ -312,10 +327,11 @@ export const deliveryExecutions = {
   list: operation({
     name: 'deliveryExecutions.list',
     effect: 'read',
-    summary: 'List the work on stories and delivery groups, without archived projects',
+    summary: 'List executions in projects that are not archived',
     keywords:
       'executions find by branch pull request pr who works on what in progress stalled abandoned submitted needs rework all agents offered offers handed to me',
-    description: `Of all projects that the caller may see and that are not archived, or of the one that is named; newest first. Filters add up. holderId is an agent, or a member with its agents: the holder of the lease, live or past its time, which shows as state stalled. branch and pullRequest find what the holder or the forge named. A page of several filters looks through 1,000 executions: it may hold few or none and still have a nextCursor.`,
+    description:
+      'In all projects that the caller may see and that are not archived, or in the named project; newest first. Filters are combined with AND. holderId is an agent, or a member including their agents; it matches live and expired leases (state stalled). branch and pullRequest match what the holder or the forge reported. With several filters a page examines 1,000 executions, so it may have few or no items and still a nextCursor.',
     access: org('viewer'),
     params: z.strictObject({
       projectId: ProjectRef.optional(),
@@ -334,7 +350,8 @@ export const deliveryExecutions = {
     effect: 'read',
     summary: 'Follow the events of an execution',
     keywords: 'wait watch poll stream history log news signals answer',
-    description: `In commit order, without gaps: going on from lastSeq never misses one. With waitSeconds it answers as soon as there is one.`,
+    description:
+      'In commit order without gaps: continuing from lastSeq never misses an event. With waitSeconds the call returns as soon as there is one.',
     access: project('viewer'),
     params: z.strictObject({
       executionId,

@@ -33,7 +33,8 @@ export const epics = {
     idempotent: true,
     summary: 'Change an epic',
     keywords: 'edit rename close done initiative feature milestone theme target date color',
-    description: `Fields left out stay as they are; description, color and targetDate are cleared by null. Its status is its own and changes no story.`,
+    description:
+      'Omitted fields keep their values; null clears description, color and targetDate. The status of an epic does not affect its stories.',
     access: project('contributor'),
     params: z.strictObject({
       epicId: Id,
@@ -56,7 +57,7 @@ export const epics = {
     destructive: true,
     summary: 'Delete an epic',
     keywords: 'remove initiative feature milestone theme drop rid',
-    description: `Its stories stay, without an epic.`,
+    description: 'Its stories remain, without an epic.',
     access: project('lead'),
     params: z.strictObject({ epicId: Id }),
     result: Deleted,
@@ -69,7 +70,8 @@ export const epics = {
     effect: 'read',
     summary: 'List the epics of a project',
     keywords: 'initiatives features milestones progress roadmap',
-    description: `Oldest first, each with how many of its stories there are and are done; canceled ones do not count.`,
+    description:
+      'Oldest first, each with the number of its stories and how many are done; canceled stories do not count.',
     access: project('viewer'),
     params: z.strictObject({ projectId: ProjectRef, status: EpicStatus.optional(), ...page }),
     result: pageOf(Epic),

@@ -10,12 +10,13 @@ export const events = {
   list: operation({
     name: 'events.list',
     effect: 'read',
-    summary: 'Follow what happens, event by event',
+    summary: 'Follow the event stream',
     keywords: 'stream feed subscribe poll realtime sync since webhook',
-    description: `Oldest first, in the order in which it was committed, only what you may see now: going on from cursor misses none. It begins with the oldest that is kept, or after the cursor, or now with "latest". With waitSeconds it answers as soon as there is one.`,
+    description:
+      'Oldest first, in commit order, and only what you may see now; continuing from cursor misses no event. Starts with the oldest event that is kept, after the given cursor, or now with "latest". With waitSeconds the call returns as soon as there is an event.',
     access: org('viewer'),
     params: z.strictObject({
-      after: EventCursor.optional().describe('A cursor that this operation gave, or "latest"'),
+      after: EventCursor.optional().describe('A cursor from an earlier call, or "latest"'),
       projectId: ProjectRef.optional(),
       kinds: z.array(z.enum(eventKinds)).min(1).max(eventKinds.length).optional(),
       limit: page.limit,
@@ -23,8 +24,8 @@ export const events = {
     }),
     result: z.object({
       items: z.array(Event),
-      cursor: EventCursor.describe('Where to go on from, also where there are no items'),
-      oldest: EventCursor.describe('Just before the oldest event that is kept'),
+      cursor: EventCursor.describe('The position to continue from, present even if there are no items'),
+      oldest: EventCursor.describe('The position just before the oldest event that is kept'),
     }),
     refusals: ['resync'],
     example: { projectId: 'WEB' },

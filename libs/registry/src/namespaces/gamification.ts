@@ -11,7 +11,8 @@ export const gamification = {
     effect: 'read',
     summary: "Show a member's points",
     keywords: 'score level badges streak',
-    description: `Your own where no member is named. What a member's agents did counts for the member. Level n begins at 25·n·(n−1) points. As it was counted last: syncedAt says when. Where the policy switches gamification off, no member has points.`,
+    description:
+      "Your own by default. Actions of a member's agents count for the member. Level n begins at 25·n·(n−1) points. Values are from the last count; syncedAt says when. If the policy turns gamification off, no member has points.",
     access: org('viewer'),
     params: z.strictObject({ memberId: MemberParam.optional() }),
     result: z.object({ profile: PointsProfile }),
@@ -22,7 +23,8 @@ export const gamification = {
     effect: 'read',
     summary: 'Rank members by their points',
     keywords: 'ranking top score best',
-    description: `Of this week (from Monday, by UTC), this month, or all time; in one project, of the members of one team, or both. Members without points are not on it. As it was counted last.`,
+    description:
+      'For this week (from Monday, UTC), this month, or all time; optionally in one project, for the members of one team, or both. Members without points are not listed. Values are from the last count.',
     access: org('viewer'),
     params: z.strictObject({
       period: z.enum(['week', 'month', 'all']),
@@ -37,9 +39,10 @@ export const gamification = {
     name: 'gamification.sync',
     effect: 'write',
     idempotent: true,
-    summary: 'Have the activity counted into points',
+    summary: 'Recount activity into points',
     keywords: 'recount update refresh score leaderboard',
-    description: `A worker does it. Asked for again while it waits or runs, it is the same job; with nothing left to count it is done at once. Nothing is ever counted twice. Where the policy switches gamification off, nothing is counted.`,
+    description:
+      'Runs as a background job. Repeated calls while it waits or runs return the same job; with nothing left to count it is done immediately. Nothing is counted twice. If the policy turns gamification off, nothing is counted.',
     access: org('member'),
     params: z.strictObject({}),
     result: PointsSync,
@@ -49,9 +52,10 @@ export const gamification = {
     name: 'gamification.reset',
     effect: 'write',
     destructive: true,
-    summary: 'Set points back to nothing',
+    summary: 'Reset points to zero',
     keywords: 'clear zero score start over points',
-    description: `Of one member or of everybody. What happened before counts no more, also where it was not counted yet. reset is how many members had points.`,
+    description:
+      'For one member, or for everyone. Earlier activity no longer counts, even if it was not counted yet. reset is the number of members who had points.',
     access: org('admin'),
     auditsRefusal: true,
     params: z.strictObject({ memberId: MemberParam.optional(), confirm: z.literal(true) }),

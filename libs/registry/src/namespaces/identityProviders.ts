@@ -26,9 +26,10 @@ export const identityProviders = {
     ...byAdmins,
     name: 'identityProviders.list',
     effect: 'read',
-    summary: 'List the identity providers by which people sign in',
+    summary: 'List the identity providers of the organization',
     keywords: 'sso single sign-on oidc openid connect okta entra google keycloak issuer',
-    description: `Oldest first, with what their tests said, and the DNS record that proves each domain. redirectUrl is what to enter at an issuer before there is one here.`,
+    description:
+      'Oldest first, with test results, and for each domain the DNS record that proves it. redirectUrl is the URL to enter at the issuer, even before a provider exists here.',
     params: z.strictObject({ ...page }),
     result: pageOf(IdentityProvider).extend({ redirectUrl: z.string() }),
     example: {},
@@ -36,21 +37,26 @@ export const identityProviders = {
   upsert: operation({
     ...writes,
     name: 'identityProviders.upsert',
-    summary: 'Let people sign in by an issuer of OpenID Connect, or change how',
+    summary: 'Add or change an OpenID Connect identity provider',
     keywords: 'sso single sign-on oidc openid connect okta entra google keycloak issuer company login',
-    description: `Without providerId it makes one, or changes the one of this issuer and client. A person who types an address of its domains at /sign-in is led there; it speaks for a domain only once the TXT record of that is found. It is tested at once: list says what came of it. policy.update with allowedIdentityProviders lets in only who came by one. At most 20 in an organization.`,
+    description:
+      'Without providerId it adds a provider, or changes the one with this issuer and client. Entering an e-mail address of its domains at /sign-in leads to this provider; a domain works only after its TXT record was found. The provider is tested immediately, and identityProviders.list shows the result. To require it for sign-in, set allowedIdentityProviders with policy.update. At most 20 per organization.',
     params: z.strictObject({
       providerId: Id.optional(),
-      name: ProviderName.optional().meta({ description: 'On the button; its host unless said' }),
-      issuer: Issuer.meta({ description: 'As its metadata has it, byte for byte' }),
+      name: ProviderName.optional().meta({
+        description: "Shown on the sign-in button; by default the issuer's host",
+      }),
+      issuer: Issuer.meta({ description: "Exactly as in the issuer's metadata, byte for byte" }),
       clientId: ClientId,
       clientSecret: ClientSecret.nullable()
         .optional()
-        .meta({ description: 'Written and never read; left out it stays, null takes it away' }),
-      domains: ProviderDomains.meta({ description: 'Of the e-mail addresses that it speaks for' }),
+        .meta({ description: 'Never returned. An omitted secret keeps its value, null removes it' }),
+      domains: ProviderDomains.meta({
+        description: 'The domains of the e-mail addresses that may sign in with it',
+      }),
       trustsAddresses: z.boolean().optional().meta({
         description:
-          'Whether its word of an address counts without email_verified, which Entra does not send; only for an issuer whose accounts are all your own',
+          'Whether to trust its e-mail addresses without the claim email_verified, which Entra does not send. Use it only if all accounts at the issuer are yours',
       }),
       expectedVersion: ExpectedVersion,
     }),
@@ -59,7 +65,7 @@ export const identityProviders = {
     example: {
       issuer: 'https://login.acme.example',
       clientId: 'muster',
-      clientSecret: 'a secret of the issuer',
+      clientSecret: 'clientSecret of the issuer',
       domains: ['acme.example'],
     },
   }),
@@ -67,9 +73,10 @@ export const identityProviders = {
     ...writes,
     name: 'identityProviders.delete',
     destructive: true,
-    summary: 'Let people sign in by an identity provider no more',
+    summary: 'Remove an identity provider',
     keywords: 'sso oidc remove issuer disconnect',
-    description: `Their accounts and sessions stay, and they sign in by a link or a passkey. Refused while the policy lets in only who came by it.`,
+    description:
+      'Accounts and sessions stay; people sign in with an e-mail link or a passkey. Fails while the policy requires this provider.',
     params: z.strictObject({ providerId: Id }),
     result: Deleted,
     refusals: ['policy'],
@@ -81,9 +88,10 @@ export const identityProviders = {
     auditsRefusal: true,
     idempotent: true,
     name: 'identityProviders.test',
-    summary: 'Ask an identity provider what it offers, and look for the records of its domains',
+    summary: 'Test an identity provider and the DNS records of its domains',
     keywords: 'sso oidc check verify domain txt dns discovery',
-    description: `A worker does it at once, and list says what came of it: check is null until then. A worker looks once a day, too. A domain whose record is gone counts for seven days more, and the owner and the admins are told by e-mail.`,
+    description:
+      'Runs as a background job, and identityProviders.list shows the result; check is null until then. Each provider is also tested once a day. A domain whose record is missing stays valid for seven more days, and the owner and admins are notified by e-mail.',
     params: z.strictObject({ providerId: Id }),
     result: z.object({ provider: IdentityProvider }),
     example: { providerId },

@@ -26,9 +26,10 @@ export const imports = {
   begin: operation({
     name: 'imports.begin',
     effect: 'write',
-    summary: 'Begin to bring in work from another tracker',
+    summary: 'Start an import from another tracker',
     keywords: 'import migrate jira linear github csv bring in',
-    description: `Then imports.put, as often as needed, and imports.finish. Items are known again by provider and externalId, in whatever import of the project.`,
+    description:
+      'Continue with imports.put, as often as needed, and imports.finish. Items are recognized by provider and externalId across all imports of the project.',
     ...byLeads,
     auditsRefusal: true,
     params: z.strictObject({ projectId: ProjectRef, provider: ImportProvider, name: ImportName }),
@@ -42,17 +43,15 @@ export const imports = {
     effect: 'write',
     idempotent: true,
     summary: 'Put items into an import',
-    description: `All of a put or nothing. An item makes a story, or finds the one that it made. Where the source says the same as the last time, nothing is written (unchanged). Where it says something else and the story is as the import left it, the story follows (updated). Where the story was changed or deleted here, it stays as it is (kept), unless theirs is true; where it is being worked on here, or has work that canceling it would end, it stays in any case. A column that the board does not have refuses the item. Assignees are found by e-mail among the members; others are named in issues. An admin with a token of scope admin imports authors as members by e-mail; all other authors stay as names. Imported comments say who imported them and from where (importedBy, importedFrom). A new status of a story that exists passes the gates of stories.updateStatus; where one is not met, the item is kept and its issues name the gates. No one is notified, no points are given, and no limit of work in progress is asked. Fields that are left out of an item stay as they are.`,
+    description:
+      'Either the whole call succeeds or nothing changes. An item creates a story, or finds the story that it created before. If the source has not changed since, nothing is written (unchanged). If it has, and the story was not changed here, the story is updated (updated). A story that was changed or deleted here stays as it is (kept), unless theirs is true; a story that is being worked on, or whose cancellation would end work, always stays. An item whose column does not exist is refused. Assignees are matched to members by e-mail; others are listed in issues. Admins with a token of scope admin import authors as members by e-mail; other authors remain names. Imported comments have importedBy and importedFrom. A status change of an existing story must pass the checks of stories.updateStatus; otherwise the item is kept, and its issues name the checks. No notifications are sent, no points are given, and limits of work in progress do not apply. Omitted fields of an item keep their values.',
     ...byLeads,
     auditsRefusal: true,
     bodyLimit: bulkBodyLimit,
     params: z.strictObject({
       importId: Id,
       items: z.array(ImportItem).min(1).max(mostImportItems),
-      theirs: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'The source counts also where the story was changed here' }),
+      theirs: z.boolean().default(false).meta({ description: 'Overwrite stories that were changed here' }),
     }),
     result: z.object({ import: Import, results: z.array(ImportResult) }),
     refusals: ['archived', 'already_resolved'],
@@ -64,7 +63,8 @@ export const imports = {
     effect: 'write',
     idempotent: true,
     summary: 'Finish an import',
-    description: `Stories come to wait for those that their items name in blockedBy, now that all are there. What names no item, or would close a circle, is left out and named in leftOut (the first 200). A finished import takes no more items; finishing it again changes nothing.`,
+    description:
+      'Sets the blockers that items name in blockedBy, now that all items exist. Blockers that match no item or would create a cycle are skipped and listed in leftOut (the first 200). A finished import accepts no more items. Finishing it again has no effect.',
     ...byLeads,
     auditsRefusal: true,
     params: z.strictObject({ importId: Id }),
@@ -77,7 +77,7 @@ export const imports = {
     name: 'imports.get',
     effect: 'read',
     summary: 'Get an import',
-    description: `With what became of its items.`,
+    description: 'Includes the results of its items.',
     ...byLeads,
     params: z.strictObject({ importId: Id }),
     result: z.object({ import: Import }),
@@ -98,8 +98,9 @@ export const imports = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'Take back what an import made',
-    description: `The stories that it made go, with their comments, and the epics that are empty then and assigned to no one. A story that was touched since stays, and is named in kept (the first 200): one that was changed, moved, assigned or commented on, has a reviewer or a delivery group, or was worked on. Stories that it only updated stay as they are. Undoing it again changes nothing.`,
+    summary: 'Undo an import',
+    description:
+      'Deletes the stories that it created with their comments, and the epics that are then empty and unassigned. Stories that were touched since stay and are listed in kept (the first 200): those changed, moved, assigned, commented on or worked on, or with a reviewer or a delivery group. Stories that it only updated stay as they are. Undoing it again has no effect.',
     ...byLeads,
     auditsRefusal: true,
     params: z.strictObject({ importId: Id }),

@@ -13,7 +13,8 @@ export const invitations = {
     effect: 'read',
     summary: 'List the invitations of the organization',
     keywords: 'pending invites open',
-    description: `Newest first, in any state unless one is asked for. A pending one whose time is over is expired, from that moment on.`,
+    description:
+      'Newest first, in any state unless state is given. A pending invitation becomes expired when its time has passed.',
     access: org('admin'),
     params: z.strictObject({ state: InvitationState.optional(), ...page }),
     result: pageOf(Invitation),
@@ -24,7 +25,8 @@ export const invitations = {
     effect: 'write',
     summary: 'Send an invitation again',
     keywords: 'invite again',
-    description: `A new e-mail with a new secret, good for another 7 days; the one before it no longer lets anybody in. An expired one takes a seat again. Only the owner sends an invitation to be admin. The policy must still let the address in. Once at once, then at most every 10 minutes, and five times in a week to one address: 422 with details.retryAt.`,
+    description:
+      'Sends a new e-mail with a new secret, valid for another 7 days; the old secret stops working. An expired invitation reserves a seat again. Only the owner can resend an invitation for the role admin. The policy must still allow the address. An invitation can be resent every 10 minutes, and five times per week and address; otherwise the call fails with 422 and details.retryAt.',
     access: org('admin'),
     params: z.strictObject({ invitationId: Id }),
     result: z.object({ invitation: Invitation }),
@@ -37,9 +39,10 @@ export const invitations = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'Take an invitation back',
+    summary: 'Revoke an invitation',
     keywords: 'cancel invite withdraw',
-    description: `Only a pending one. Its seat is free at once, and its secret lets no one in.`,
+    description:
+      'Only pending invitations can be revoked. The seat is freed immediately, and the secret stops working.',
     access: org('admin'),
     params: z.strictObject({ invitationId: Id }),
     result: z.object({ invitation: Invitation }),

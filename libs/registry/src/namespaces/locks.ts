@@ -15,7 +15,8 @@ export const locks = {
     summary: 'Lock paths or names of a project',
     keywords:
       'reserve file files folder directory claim path protect exclusive prevent others editing check collide clash conflict dry run',
-    description: `All of them or none. Two locks clash when at least one is exclusive and some path matches both, decided exactly; then details.conflicts says what is in the way, with a witness. One holder's own locks never clash; a holder is a member, agent and runId. The same holder asking for the same resources, in any order, extends the lock that it has: never shorter, under the same fencingToken, and in the mode and with the reason, story and execution that are given now. With an executionId, which the caller must hold the lease of, the lock ends with that work at the latest, and never before its lease: each operation of the holder renews it, beyond the policy's maximum too. dryRun only answers.`,
+    description:
+      "Either all resources are locked, or none. Two locks conflict if at least one is exclusive and some path matches both, which is decided exactly; details.conflicts then lists the conflicts, each with an example path (witness). Locks of the same holder (member, agent and runId) never conflict. If the same holder requests the same resources again, in any order, the existing lock is extended: never shortened, with the same fencingToken, and with the mode, reason, story and execution of the new call. With an executionId, whose lease the caller must hold, the lock lives as long as that lease: operations of the holder renew it, even beyond the policy's maximum, and it ends with the work. dryRun only reports conflicts.",
     access: project('contributor'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -29,10 +30,12 @@ export const locks = {
       dryRun: z.boolean().default(false),
     }),
     result: z.object({
-      lock: Lock.nullable().describe('Null for a dryRun'),
+      lock: Lock.nullable().describe('null for a dryRun'),
       extended: z.boolean(),
-      conflicts: z.array(LockConflict).describe('Of a dryRun; none where a lock was granted'),
-      leftOut: LeftOut.nullable().describe('Of a dryRun whose conflicts would be too long an answer'),
+      conflicts: z
+        .array(LockConflict)
+        .describe('The conflicts found by a dryRun; empty if a lock was granted'),
+      leftOut: LeftOut.nullable().describe('For a dryRun with more conflicts than fit into the response'),
     }),
     refusals: ['lock_held', 'stale_lease', 'mismatched_project', 'limit_exceeded', 'archived'],
     emits: ['lock.acquired'],
@@ -43,7 +46,8 @@ export const locks = {
     effect: 'read',
     summary: 'List the locks of a project',
     keywords: 'who locked has file files reserved held locked working editing collide clash conflict',
-    description: `Live ones only, oldest first. With resource, only those that some path is in common with; with mine, only the caller's, of whatever run.`,
+    description:
+      "Only live locks, oldest first. With resource, only locks that share a path with it; with mine, only the caller's locks, from all runs.",
     access: project('viewer'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -59,9 +63,10 @@ export const locks = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'Let go of a lock, or free it',
+    summary: 'Release a lock',
     keywords: 'unlock free file files',
-    description: `By its holder, whatever the run, or by a lead of the project; then the holder is told. A lock past its time is none.`,
+    description:
+      'Only its holder (in any run) or a lead of the project may do this; if a lead does, the holder is notified. An expired lock is treated as missing.',
     access: project('viewer', 'holder', 'projectLead'),
     params: z.strictObject({ lockId: Id }),
     result: Deleted,

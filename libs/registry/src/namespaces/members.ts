@@ -17,7 +17,8 @@ export const members = {
     effect: 'write',
     summary: 'Invite a person into the organization by e-mail',
     keywords: 'add new user colleague person people join email developer teammate coworker bring in onboard',
-    description: `The e-mail has the secret that lets them in, good for 7 days. All but viewers need a free seat, which is theirs from now on. The person who accepts is in these teams, and in these projects as contributor (a viewer as viewer). An invitation that expired is renewed. One address gets at most six of these e-mails in a week, by whatever invitations. Only the owner invites an admin.`,
+    description:
+      'Sends an e-mail with a secret that is valid for 7 days. All roles except viewer need a free seat, which is reserved immediately. The person who accepts joins these teams, and these projects as contributor (a viewer as viewer). An expired invitation is renewed. An address gets at most six of these e-mails per week. Only the owner can invite an admin.',
     access: org('admin'),
     params: z.strictObject({
       email: EmailAddress,
@@ -36,7 +37,8 @@ export const members = {
     effect: 'read',
     summary: 'List the members of the organization',
     keywords: 'users people colleagues team mates everyone find user by name email who is in',
-    description: `By name. Those who were removed only with status removed; query finds a part of the name, the handle or the e-mail.`,
+    description:
+      'Sorted by name. Removed members only with status removed; query matches part of the name, the handle or the e-mail address.',
     access: org('viewer'),
     params: z.strictObject({
       query: SearchText.optional(),
@@ -50,9 +52,10 @@ export const members = {
   profile: operation({
     name: 'members.profile',
     effect: 'read',
-    summary: 'Show a member with agents, teams, projects and what they have done',
+    summary: 'Show a member with agents, teams, projects and statistics',
     keywords: 'user person details statistics about colleague agents of bots hand over to',
-    description: `Without memberId, yourself. Agents are those that are not retired, to whom work can be handed. Of the member's projects, and of what they did, only what is in projects that you may see too, with the role that the member has there; at most 200 teams and 200 projects that are not archived.`,
+    description:
+      "Yourself if memberId is omitted. Lists the member's agents that are not retired. Projects and statistics cover only projects that you may see too; at most 200 teams and 200 projects that are not archived.",
     access: org('viewer'),
     params: z.strictObject({ memberId: MemberParam.optional() }),
     result: z.object({
@@ -61,9 +64,9 @@ export const members = {
       teams: z.array(TeamRef.extend({ role: TeamRole })),
       projects: z.array(ProjectShort.extend({ role: z.enum(projectRoles) })),
       stats: z.object({
-        storiesDone: z.int().describe('Stories in done that are assigned to the member'),
-        reviewsGiven: z.int().describe('Verdicts that stand'),
-        commentsWritten: z.int().describe('By the member, not by an agent'),
+        storiesDone: z.int().describe('Done stories that are assigned to the member'),
+        reviewsGiven: z.int().describe('Current verdicts'),
+        commentsWritten: z.int().describe('By the member, not by their agents'),
         activeExecutions: z.int(),
       }),
     }),
@@ -75,7 +78,8 @@ export const members = {
     idempotent: true,
     summary: "Change a member's role in the organization",
     keywords: 'make admin promote demote permissions user viewer',
-    description: `Only the owner makes or unmakes an admin, and no one changes the owner's role. A viewer who becomes more takes a seat; who becomes a viewer leads no team any more. The role one has succeeds and changes nothing.`,
+    description:
+      "Only the owner can give or take the role admin, and the owner's role changes only by transferring the organization. A viewer who gets a higher role needs a seat; a member who becomes viewer stops leading teams. Setting the current role has no effect.",
     access: org('admin'),
     params: z.strictObject({ memberId: MemberParam, role: GivenRole }),
     result: z.object({ member: Member }),
@@ -91,7 +95,8 @@ export const members = {
     destructive: true,
     summary: 'Remove a member from the organization',
     keywords: 'kick delete user person fire deactivate rid off',
-    description: `At once: tokens are revoked and agents retired, with theirs; leases, locks, runs, assignments, memberships, devices, offers of work and the invitations they sent end. What the member did stays. Only the owner removes an admin.`,
+    description:
+      "Takes effect immediately: the member's tokens are revoked and their agents retired; leases, locks, runs, assignments, memberships, devices, offers of work and the invitations they sent end. Their past work stays. Only the owner can remove an admin.",
     access: org('admin'),
     params: z.strictObject({ memberId: MemberParam }),
     result: Deleted,
@@ -107,7 +112,8 @@ export const members = {
     destructive: true,
     summary: 'Leave the organization',
     keywords: 'quit resign go away exit company',
-    description: `As if removed, by yourself: the token that calls it ends too. The owner transfers the organization first.`,
+    description:
+      'Has the same effects as being removed, and also ends the token that makes the call. The owner must transfer the organization first.',
     access: self(),
     byMemberOnly: true,
     params: z.strictObject({}),

@@ -17,9 +17,10 @@ export const notifications = {
   list: operation({
     name: 'notifications.list',
     effect: 'read',
-    summary: 'List what you were told',
+    summary: 'List your notifications',
     keywords: 'inbox messages mentions what is new alerts',
-    description: `Your inbox, newest first. What is about a project that you may no longer see is neither shown nor counted.`,
+    description:
+      'Your inbox, newest first. Notifications about projects that you may no longer see are neither shown nor counted.',
     access: self(),
     readsInbox: true,
     params: z.strictObject({
@@ -33,9 +34,9 @@ export const notifications = {
   unreadCount: operation({
     name: 'notifications.unreadCount',
     effect: 'read',
-    summary: 'Count what you have not read',
+    summary: 'Count your unread notifications',
     keywords: 'inbox unread messages how many new',
-    description: `All of the inbox, and each kind of it.`,
+    description: 'In total, and by kind.',
     access: self(),
     readsInbox: true,
     params: z.strictObject({}),
@@ -48,7 +49,8 @@ export const notifications = {
     idempotent: true,
     summary: 'Mark notifications as read',
     keywords: 'inbox dismiss clear read',
-    description: `All of them or, where one is not in your inbox, none. Those read before stay as they are and are not counted in updated.`,
+    description:
+      'If one of them is not in your inbox, none is marked. Notifications that were already read are not counted in updated.',
     access: self(),
     staysInProjects: true,
     byMemberOnly: true,
@@ -62,7 +64,7 @@ export const notifications = {
     idempotent: true,
     summary: 'Mark all notifications as read',
     keywords: 'clear empty inbox dismiss',
-    description: `With before, only those from up to that moment: so what came since you looked stays unread.`,
+    description: 'With before, only notifications up to that time, so that newer ones stay unread.',
     access: self(),
     staysInProjects: true,
     byMemberOnly: true,
@@ -73,9 +75,9 @@ export const notifications = {
   listPreferences: operation({
     name: 'notifications.listPreferences',
     effect: 'read',
-    summary: 'List how you are told of each kind',
+    summary: 'List your notification settings',
     keywords: 'settings email push',
-    description: `Every kind with its channels. What you never set has the default.`,
+    description: 'Every kind with its channels. Settings that you never changed have their default.',
     access: self(),
     readsInbox: true,
     params: z.strictObject({ ...page }),
@@ -88,7 +90,8 @@ export const notifications = {
     idempotent: true,
     summary: 'Turn a channel on or off for a kind',
     keywords: 'mute email emails off settings unsubscribe push',
-    description: `Holds for what happens from then on. With the inbox off, a kind can still come by e-mail or push.`,
+    description:
+      'Applies to future notifications. If the inbox is off, a kind can still be sent by e-mail or push.',
     access: self(),
     byMemberOnly: true,
     params: z.strictObject({ kind: NotificationKind, channel: NotificationChannel, enabled: z.boolean() }),

@@ -12,7 +12,8 @@ export const orgs = {
     idempotent: true,
     summary: 'Change the name, slug or description of the organization',
     keywords: 'rename organization company settings',
-    description: `Fields left out stay as they are; description is cleared by null. A slug belongs to one organization of the installation.`,
+    description:
+      'Omitted fields keep their values; null clears description. A slug is unique on the installation.',
     access: org('admin'),
     params: z.strictObject({
       name: OrgName.optional(),
@@ -30,9 +31,10 @@ export const orgs = {
     name: 'orgs.transferOwnership',
     effect: 'write',
     destructive: true,
-    summary: 'Make another member the owner',
+    summary: 'Transfer the organization to another owner',
     keywords: 'new owner hand over organization',
-    description: `The old owner becomes an admin in the same moment, so there is always exactly one owner. A viewer holds no seat and is made a member first. To whom owns it already, nothing changes.`,
+    description:
+      'The previous owner becomes an admin at the same time, so there is always exactly one owner. A viewer holds no seat and must be made a member first. Transferring it to its current owner has no effect.',
     access: org('owner'),
     needsProof: true,
     params: z.strictObject({ memberId: MemberParam }),
@@ -49,7 +51,8 @@ export const orgs = {
     destructive: true,
     summary: 'Delete the organization',
     keywords: 'remove close erase company account for good',
-    description: `Every token of it is refused from then on, also the one that asked. What it had is kept until purgeAfter, 30 days on, for an operator to bring back. confirmSlug repeats the slug, so that a slip of the hand deletes nothing.`,
+    description:
+      'All its tokens stop working, including the one that makes the call. Its data is kept for 30 days, until purgeAfter, so that an operator can restore it. confirmSlug must repeat the slug, to prevent accidental deletion.',
     access: org('owner'),
     needsProof: true,
     params: z.strictObject({ confirmSlug: text(40, 1) }),

@@ -12,9 +12,9 @@ export const policy = {
   get: operation({
     name: 'policy.get',
     effect: 'read',
-    summary: 'Get the rules that the organization sets for itself',
+    summary: 'Get the policy of the organization',
     keywords: 'settings rules limits required approvals needed how many configuration',
-    description: `What was never set shows its default.`,
+    description: 'Rules that were never set have their default.',
     access: org('viewer'),
     params: z.strictObject({}),
     result: z.object({ policy: PolicyRecord }),
@@ -24,9 +24,10 @@ export const policy = {
     name: 'policy.update',
     effect: 'write',
     idempotent: true,
-    summary: 'Change the rules of the organization',
+    summary: 'Change the policy of the organization',
     keywords: 'settings rules require approvals configure change limits',
-    description: `Fields left out stay as they are; null brings back the default. A default lease longer than the longest is refused, and so are more days of audit than the plan keeps, unless they stand already, and an identity provider that speaks for no proven domain. What is asked of sessions holds from their next call on.`,
+    description:
+      "Omitted fields keep their values; null restores the default. The call fails if the default lease exceeds the maximum lease, if auditRetentionDays exceeds the plan's limit (unless unchanged), or if an identity provider has no proven domain. Rules for sessions apply from their next call on.",
     access: org('admin'),
     params: z.strictObject({
       defaultLeaseTtlSeconds: change(shape.defaultLeaseTtlSeconds),

@@ -28,7 +28,8 @@ export const projectAccess = {
       idempotent: true,
       summary: 'Give a member a role in a project',
       keywords: 'grant access permission share user person',
-      description: `Again, it changes the role; the role they have changes nothing. What counts is the highest of this, their teams and what the organization gives. Viewers of the organization can only be viewers here. The last lead of a private project keeps the role.`,
+      description:
+        "Calling it again changes the role; setting the current role has no effect. A member's effective role is the highest of this one, those of their teams, and that from the organization. Viewers of the organization can only be viewers. The last lead of a private project keeps the role.",
       access: project('lead'),
       params: z.strictObject({ projectId: ProjectRef, memberId: MemberParam, role: RoleInProject }),
       result: z.object({ projectMember: ProjectMember }),
@@ -41,9 +42,10 @@ export const projectAccess = {
       effect: 'write',
       idempotent: true,
       destructive: true,
-      summary: "Take a member's own role in a project away",
+      summary: "Remove a member's own role in a project",
       keywords: 'revoke access kick person people user permission take away off',
-      description: `What their teams and the organization give stays. The last lead of a private project cannot go.`,
+      description:
+        'Roles from teams and from the organization stay. The last lead of a private project cannot be removed.',
       access: project('lead'),
       params: z.strictObject({ projectId: ProjectRef, memberId: MemberParam }),
       result: Deleted,
@@ -54,9 +56,10 @@ export const projectAccess = {
     list: operation({
       name: 'projects.members.list',
       effect: 'read',
-      summary: 'List who has a role in a project',
+      summary: 'List the members with a role in a project',
       keywords: 'who can see has access permissions users',
-      description: `By name, each with the role that counts and where it comes from; of equal ones, given directly goes before by a team before by the organization.`,
+      description:
+        'Sorted by name, each with the effective role and its source. If several sources give the same role, a direct one is shown before a team, and a team before the organization.',
       access: project('viewer'),
       params: z.strictObject({ projectId: ProjectRef, ...page }),
       result: pageOf(Participant),
@@ -69,7 +72,8 @@ export const projectAccess = {
     idempotent: true,
     summary: 'Give a team a role in a project',
     keywords: 'share grant access squad crew permission see give',
-    description: `Every member of the team has it there, later ones too. Again, it changes the role. The last lead of a private project may be in a team.`,
+    description:
+      'Every current and future member of the team gets this role in the project. Calling it again changes the role. Fails if a private project would lose its last lead.',
     access: project('lead'),
     params: z.strictObject({ projectId: ProjectRef, teamId: Id, role: RoleInProject }),
     result: z.object({ projectTeam: ProjectTeam }),
@@ -82,9 +86,10 @@ export const projectAccess = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: "Take a team's role in a project away",
+    summary: "Remove a team's role in a project",
     keywords: 'revoke access squad crew permission remove',
-    description: `Its members keep what they have otherwise. A team with the last lead of a private project cannot go.`,
+    description:
+      'Its members keep roles from other sources. Fails if a private project would lose its last lead.',
     access: project('lead'),
     params: z.strictObject({ projectId: ProjectRef, teamId: Id }),
     result: Deleted,
@@ -96,9 +101,9 @@ export const projectAccess = {
     list: operation({
       name: 'projects.teams.list',
       effect: 'read',
-      summary: 'List the teams of a project',
+      summary: 'List the teams with a role in a project',
       keywords: 'which squads crews have access permission',
-      description: `By name, each with the role that its members have there.`,
+      description: 'Sorted by name, each with the role that it gives.',
       access: project('viewer'),
       params: z.strictObject({ projectId: ProjectRef, ...page }),
       result: pageOf(z.object({ team: TeamRef, role: RoleInProject })),
@@ -109,9 +114,10 @@ export const projectAccess = {
     name: 'projects.requestAccess',
     effect: 'write',
     idempotent: true,
-    summary: 'Ask for a role in a project',
+    summary: 'Request a role in a project',
     keywords: 'get access permission join',
-    description: `Also in a private one, of which one must know the id or key: the only operation that tells it from none, and it tells no more than the id. A request that waits for an answer is answered again as it is. A member who has that role, or a higher one, is refused. After a denial it waits a day: 409 already_resolved with details.retryAt.`,
+    description:
+      'Also works for a private project whose id or key you know. No other operation reveals that a private project exists, and this one reveals only its id. A pending request is returned unchanged. Fails if you already have that role or a higher one. After a denial you can ask again after a day; until then the call fails with 409 already_resolved and details.retryAt.',
     access: org('member'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -127,9 +133,9 @@ export const projectAccess = {
     list: operation({
       name: 'projects.accessRequests.list',
       effect: 'read',
-      summary: 'List who asked for a role in a project',
+      summary: 'List the access requests of a project',
       keywords: 'who wants waiting pending join get in permission approvals',
-      description: `Newest first, in any state or in one.`,
+      description: 'Newest first, in any state unless state is given.',
       access: project('lead'),
       params: z.strictObject({ projectId: ProjectRef, state: AccessRequestState.optional(), ...page }),
       result: pageOf(AccessRequest),
@@ -139,20 +145,21 @@ export const projectAccess = {
       name: 'projects.accessRequests.resolve',
       effect: 'write',
       idempotent: true,
-      summary: 'Approve or deny a request for access',
+      summary: 'Approve or deny an access request',
       keywords: 'grant reject approve join',
-      description: `Approving gives the member the role asked for, or the one named here, and never lowers what they were given before. It is decided once.`,
+      description:
+        'Approving gives the member the requested role, or the role named here, and never lowers a role that they have. A request can be decided only once.',
       access: project('lead'),
       params: z
         .strictObject({
           accessRequestId: Id,
           decision: AccessDecision,
-          role: RoleInProject.optional().describe('Instead of the one asked for'),
+          role: RoleInProject.optional().describe('Grants this role instead of the requested one'),
           note: AccessMessage.optional(),
         })
         .refine(({ decision, role }) => decision === 'approve' || role === undefined, {
           path: ['role'],
-          message: 'goes with approve only',
+          message: 'can be combined only with approve',
         }),
       result: z.object({ accessRequest: AccessRequest }),
       refusals: ['already_resolved', 'policy', 'archived'],

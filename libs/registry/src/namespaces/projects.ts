@@ -36,7 +36,7 @@ const Columns = z
   .max(50)
   .refine(
     (columns) => ['backlog', 'done'].every((status) => columns.some((column) => column.status === status)),
-    'needs a column of status backlog and one of status done',
+    'needs a column with status backlog and one with status done',
   );
 const LocalId = text(200, 1);
 const longestSpanMillis = 366 * 24 * 60 * 60 * 1000;
@@ -47,7 +47,8 @@ export const projects = {
     effect: 'write',
     summary: 'Create a project with its board',
     keywords: 'new board repository set up',
-    description: `The creator becomes its lead. Without columns the board gets Backlog, Ready, In progress, In review and Done. The key is the prefix of its story keys and cannot change.`,
+    description:
+      'The creator becomes its lead. Without columns the board gets Backlog, Ready, In progress, In review and Done. The key is the prefix of its story keys and cannot be changed.',
     access: org('member'),
     params: z.strictObject({
       key: ProjectKey,
@@ -67,7 +68,8 @@ export const projects = {
     effect: 'read',
     summary: 'Get a project with its columns and counts',
     keywords: 'board columns overview status counts details show',
-    description: `The project, its active columns in board order, and how many stories have each status.`,
+    description:
+      'The project, its active columns in board order, and the number of stories with each status.',
     access: project('viewer'),
     params: z.strictObject({ projectId: ProjectRef }),
     result: z.object({
@@ -82,7 +84,7 @@ export const projects = {
     effect: 'read',
     summary: 'List the projects you may see',
     keywords: 'boards which what my projects are there repositories',
-    description: `By key, with your role in each. Archived ones only when asked for.`,
+    description: 'Sorted by key, with your role in each. Archived projects only with includeArchived.',
     access: org('viewer'),
     params: z.strictObject({
       includeArchived: z.boolean().default(false),
@@ -95,10 +97,11 @@ export const projects = {
   deliveryHealth: operation({
     name: 'projects.deliveryHealth',
     effect: 'read',
-    summary: 'Measure how work goes through a project, by week',
+    summary: 'Show delivery statistics of a project, by week',
     keywords:
       'metrics statistics lead time cycle time throughput rework stalled waiting percentiles report chart dora',
-    description: `From the activity of the project, from \`from\` on and before \`to\`, at most 366 days. Each ISO week that the span touches is in weeks, also one without anything; totals are of the whole span. Lengths are whole seconds.`,
+    description:
+      'Computed from the activity of the project from `from` (inclusive) to `before` (exclusive), at most 366 days. weeks has every ISO week in the range, including empty ones; totals cover the whole range. Durations are in whole seconds.',
     access: project('viewer'),
     params: z
       .strictObject({ projectId: ProjectRef, from: Instant, to: Instant })
@@ -118,9 +121,10 @@ export const projects = {
     name: 'projects.update',
     effect: 'write',
     idempotent: true,
-    summary: 'Change a project, archive it or bring it back',
+    summary: 'Change, archive or restore a project',
     keywords: 'rename archive unarchive restore settings visibility private',
-    description: `Fields left out stay as they are; description and repository are cleared by null. An archived project takes no writes but the one that brings it back. A caller who makes a project private that has no lead of its own becomes its lead.`,
+    description:
+      'Omitted fields keep their values; null clears description and repository. An archived project is read-only until it is restored. If a project without a lead is made private, the caller becomes its lead.',
     access: project('lead'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -144,7 +148,8 @@ export const projects = {
     destructive: true,
     summary: 'Delete a project and everything in it',
     keywords: 'remove erase board repository for good',
-    description: `Cannot be undone. confirmKey repeats the project's key, so that a slip of the hand deletes nothing.`,
+    description:
+      "This cannot be undone. confirmKey must repeat the project's key, to prevent accidental deletion.",
     access: org('admin'),
     params: z.strictObject({ projectId: ProjectRef, confirmKey: text(10, 1) }),
     result: Deleted,
@@ -157,9 +162,10 @@ export const projects = {
     name: 'projects.convertLocal',
     effect: 'write',
     idempotent: true,
-    summary: 'Bring a local board in as a project, all or nothing',
+    summary: 'Import a local board as a project',
     keywords: 'import migrate upload board',
-    description: `Up to 2,000 stories with epics and specs in one call. Stories go to the first column of their status, in the order given. The same localProjectId again gives the same answer and doubles nothing.`,
+    description:
+      'Either everything is imported, or nothing. Up to 2,000 stories with epics and specs in one call. Stories go to the first column with their status, in the given order. Repeating the call with the same localProjectId returns the same result and creates nothing.',
     access: org('member'),
     params: z.strictObject({
       localProjectId: LocalId,

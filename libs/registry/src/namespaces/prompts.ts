@@ -14,16 +14,16 @@ const draft = {
   expectedVersion: ExpectedVersion,
 };
 const listed = {
-  slug: Slug.optional().meta({ description: 'Only the one of this slug' }),
+  slug: Slug.optional().meta({ description: 'Only the prompt with this slug' }),
   includeBody: z.boolean().optional().meta({
-    description: 'true: all texts; false: none; absent: those up to 4 KiB',
+    description: 'true returns all texts, false none; by default those up to 4 KiB',
   }),
   ...page,
 };
 const example = {
   slug: 'review',
   title: 'Review a story',
-  body: 'Read the spec of {{storyKey}} and say what is missing.',
+  body: 'Read the spec of {{storyKey}} and name what is missing.',
   arguments: [{ name: 'storyKey', description: 'Such as WEB-42', required: true }],
 };
 
@@ -33,9 +33,10 @@ export const prompts = {
       name: 'prompts.org.upsert',
       effect: 'write',
       idempotent: true,
-      summary: 'Write a prompt of the organization',
+      summary: 'Create or change a prompt of the organization',
       keywords: 'save template instructions guidelines create edit',
-      description: `Makes it, or replaces the one of this slug as its next version; the same content changes nothing. Every project has it, but for those with a prompt of their own under that slug.`,
+      description:
+        'Creates the prompt, or a new version of the prompt with this slug; unchanged content has no effect. It applies to every project that has no prompt of its own with that slug.',
       access: org('admin'),
       params: z.strictObject(draft),
       result: z.object({ prompt: Prompt }),
@@ -51,7 +52,7 @@ export const prompts = {
       destructive: true,
       summary: 'Delete a prompt of the organization',
       keywords: 'remove template instructions guidelines',
-      description: `Prompts that projects have of their own under that slug stay.`,
+      description: 'Prompts of projects with that slug stay.',
       access: org('admin'),
       params: z.strictObject({ slug: Slug }),
       result: Deleted,
@@ -63,7 +64,8 @@ export const prompts = {
       effect: 'read',
       summary: 'List the prompts of the organization',
       keywords: 'templates instructions shared guidelines',
-      description: `By slug. Texts of more than 4 KiB are left out (body is null, bodyBytes says how long it is) unless includeBody is true or one slug is asked for.`,
+      description:
+        'Sorted by slug. Texts larger than 4 KiB are omitted (body is null, bodyBytes is the size) unless includeBody is true or slug is given.',
       access: org('viewer'),
       params: z.strictObject(listed),
       result: pageOf(Prompt),
@@ -75,9 +77,10 @@ export const prompts = {
       name: 'prompts.project.upsert',
       effect: 'write',
       idempotent: true,
-      summary: 'Write a prompt of a project',
+      summary: 'Create or change a prompt of a project',
       keywords: 'save template instructions guidelines create edit',
-      description: `Makes it, or replaces the one of this slug as its next version; the same content changes nothing. In this project it hides the organization's prompt of that slug.`,
+      description:
+        "Creates the prompt, or a new version of the prompt with this slug; unchanged content has no effect. In this project it replaces the organization's prompt with that slug.",
       access: project('lead'),
       params: z.strictObject({ projectId: ProjectRef, ...draft }),
       result: z.object({ prompt: Prompt }),
@@ -93,7 +96,7 @@ export const prompts = {
       destructive: true,
       summary: 'Delete a prompt of a project',
       keywords: 'remove template instructions guidelines',
-      description: `The organization's prompt of that slug, if there is one, shows again.`,
+      description: 'If the organization has a prompt with that slug, it applies to the project again.',
       access: project('lead'),
       params: z.strictObject({ projectId: ProjectRef, slug: Slug }),
       result: Deleted,
@@ -106,7 +109,8 @@ export const prompts = {
       effect: 'read',
       summary: 'List the prompts of a project',
       keywords: 'templates instructions guidelines conventions',
-      description: `By slug. Texts of more than 4 KiB are left out (body is null, bodyBytes says how long it is) unless includeBody is true or one slug is asked for. With effective, those of the organization too, but for the slugs that the project has a prompt of its own for: what a member who works there gets.`,
+      description:
+        "Sorted by slug. Texts larger than 4 KiB are omitted (body is null, bodyBytes is the size) unless includeBody is true or slug is given. With effective, the result includes the organization's prompts that the project does not replace: those that a member who works there sees.",
       access: project('viewer'),
       params: z.strictObject({ projectId: ProjectRef, effective: z.boolean().default(false), ...listed }),
       result: pageOf(Prompt),

@@ -18,7 +18,8 @@ export const reviewers = {
     effect: 'write',
     summary: 'Ask a member or an agent to review a story',
     keywords: 'assign reviewer request code review ask for review',
-    description: `Who reviews must be able to see the project; an agent sees what its member sees. Whether an agent's verdict is taken is the policy's to say when it comes. A story has at most 50 reviewers.`,
+    description:
+      'The reviewer must be able to see the project; an agent sees what its member sees. Whether an agent may give a verdict depends on the policy at that time. A story has at most 50 reviewers.',
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, ...party }).refine(isOne, notOne),
     result: z.object({ reviewer: Reviewer }),
@@ -31,9 +32,10 @@ export const reviewers = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'Take back a request to review a story',
+    summary: 'Remove a reviewer from a story',
     keywords: 'drop reviewer off take',
-    description: `The verdict goes with the reviewer, and counts no more. Any contributor may where nothing was said yet; a verdict goes by its own reviewer, the member whose agent that is, or a lead of the project (else 403 verdict_of_another).`,
+    description:
+      "The reviewer's verdict is removed too. Any contributor may remove a reviewer without a verdict; otherwise only the reviewer, the member of the reviewing agent, or a lead of the project may (else 403 verdict_of_another).",
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, ...party }).refine(isOne, notOne),
     result: Deleted,
@@ -46,7 +48,8 @@ export const reviewers = {
     effect: 'read',
     summary: 'List the reviewers of a story with their verdicts',
     keywords: 'who reviews reviewed approvals approved',
-    description: `In the order in which they were asked. An approval or a request for changes is stale once the spec has a newer version, or the code under review is another one, told by a member, the holder or the forge. By the hash of the diff where it is told, else by the head commit; code where there was none is another, too. What is stale stays stale. So is what a member decided, or an agent of theirs, who is gone. underReview says what there is to review now.`,
+    description:
+      'In the order in which they were asked. An approval or a request for changes becomes stale when the spec has a newer version, or when a member, the holder or the forge reports other code. Code is compared by diff hash if known, otherwise by head commit; code that appears where there was none counts as changed. A stale verdict stays stale. Verdicts of former members and their agents are stale too. underReview is the spec version and code that are to be reviewed now.',
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef, ...page }),
     result: pageOf(Reviewer),
@@ -55,14 +58,15 @@ export const reviewers = {
   listForUser: operation({
     name: 'reviewers.listForUser',
     effect: 'read',
-    summary: 'List what a member or agent is asked to review, without archived projects',
+    summary: 'List the reviews of a member or agent in projects that are not archived',
     keywords: 'my reviews waiting for me to review pending inbox what do i have should todo',
-    description: `Yourself unless a member or an agent is named: with a member's token the member, with an agent's token the agent. The latest first, in the projects that you may see.`,
+    description:
+      "Yourself by default: the member for a member's token, the agent for an agent's token. Newest first, in projects that you may see.",
     access: org('viewer'),
     params: z
       .strictObject({ ...party, verdict: Verdict.optional(), ...page })
       .refine((params) => params.memberId === undefined || params.agentId === undefined, {
-        error: 'give memberId or agentId, not both',
+        error: 'give either memberId or agentId, not both',
         path: ['agentId'],
       }),
     result: pageOf(Reviewer),
@@ -72,9 +76,10 @@ export const reviewers = {
     name: 'reviewers.setVerdict',
     effect: 'write',
     idempotent: true,
-    summary: 'Say what you think of a story you review',
+    summary: 'Give your verdict on a story that you review',
     keywords: 'approve reject request changes lgtm code review decision',
-    description: `Only its reviewers may: a member with a member's token, an agent with its own. A verdict replaces the one before, note and all; pending takes it back. It is about the spec and the code as they are, unless you name what you reviewed: something older is stale at once. What you name of code that was not told of yet is under review from then on. An author may not approve unless the policy lets authors: the assignee, a contributor to the work, the member whose agent that was, and every agent of theirs; having written the spec makes no one an author. Repeating it changes nothing.`,
+    description:
+      'Only reviewers of the story may: members with their own token, agents with theirs. A verdict replaces the previous one with its note; pending withdraws it. It applies to the current spec and code, unless you name what you reviewed; an older version makes it stale immediately. Code that you name and that was not reported yet becomes the code under review. Unless the policy allows it, authors may not approve: the assignee, contributors to the work, the members of such agents, and all agents of these members. Writing the spec does not make someone an author. Repeating the call has no effect.',
     access: project('viewer'),
     params: z
       .strictObject({
@@ -86,7 +91,7 @@ export const reviewers = {
         diffHash: DiffHash.optional(),
       })
       .refine((params) => params.verdict !== 'changes_requested' || params.note !== undefined, {
-        error: 'say in a note which changes you want',
+        error: 'is required: describe the changes that you request',
         path: ['note'],
       }),
     result: z.object({ reviewer: Reviewer }),

@@ -9,10 +9,11 @@ export const search = {
   find: operation({
     name: 'search.find',
     effect: 'read',
-    summary: 'Find stories, epics, specs, comments and members; archived projects aside',
+    summary: 'Search stories, epics, specs, comments and members, without archived projects',
     keywords:
       'search look up text full everything everywhere which ticket mentions about typo similar existing duplicate',
-    description: `Only what you may see now, best first; of an archived project where projectId names it. The story whose key the query is comes first (WEB-42, then 42 alone), then titles that are it or begin with it, titles with all its words, texts with all of them; the last word may be just begun. What no record has is looked for by words one slip of the fingers away, such as receive for recieve. Of a description, spec or comment the first 20,000 characters are searched. Members are found where no projectId is given. The answer is not paged.`,
+    description:
+      'Only results that you may see, best first; archived projects only if projectId names one. A story whose key is the query comes first (WEB-42, then 42), then exact titles and titles that begin with the query, then titles with all words, then texts with all words; the last word may be incomplete. Words without a result also match similar spellings, such as receive for recieve. Only the first 20,000 characters of a description, spec or comment are searched. Members are found only without projectId. The result is not paged.',
     access: org('viewer'),
     params: z.strictObject({
       query: SearchText,

@@ -9,9 +9,10 @@ export const session = {
   identity: operation({
     name: 'session.identity',
     effect: 'read',
-    summary: 'Say who the token is',
+    summary: 'Show the identity of the token',
     keywords: 'who am i whoami me my token scopes permissions current user',
-    description: `The member behind the token and the agent that it is, the organization, the token itself and its scopes, the member's teams, and what the plan allows. A good first call.`,
+    description:
+      "The member and agent of the token, the organization, the token itself with its scopes, the member's teams, and the limits of the plan. A good first call.",
     access: org('viewer'),
     params: z.strictObject({}),
     result: z.object({
@@ -19,13 +20,13 @@ export const session = {
       agent: z
         .object({ id: Id, name: z.string() })
         .nullable()
-        .describe('Who the token is, where it is an agent'),
+        .describe('The agent of the token, if it has one'),
       org: Org,
       token: Token,
       teams: z.array(z.object({ id: Id, name: z.string(), role: z.enum(['lead', 'member']) })),
       entitlement: Entitlement,
       serverTime: Time,
-      apiVersion: z.string().describe('Version of the interface, as `info.version` of /openapi.json'),
+      apiVersion: z.string().describe('The API version, as `info.version` in /openapi.json'),
     }),
     example: {},
   }),

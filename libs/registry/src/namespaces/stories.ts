@@ -43,7 +43,7 @@ const StoryAndWarnings = z.object({ story: Story, warnings: z.array(Warning) });
  */
 const FirstSpec = textOfBytes(192 * 1024).meta({
   maxLength: 192 * 1024,
-  description: 'Its first spec, at most 192 KiB; storySpec.update takes 256',
+  description: 'The first version of its spec, at most 192 KiB; storySpec.update accepts 256 KiB',
 });
 
 export const stories = {
@@ -52,7 +52,8 @@ export const stories = {
     effect: 'write',
     summary: 'Create a story',
     keywords: 'new ticket issue task bug card open file report add',
-    description: `Goes to the end of columnId, else of the first column of status, else of the first backlog column. Numbers count up per project without a gap or a double.`,
+    description:
+      'Added to the end of columnId, otherwise of the first column with status, otherwise of the first backlog column. Story numbers of a project are consecutive.',
     access: project('contributor'),
     params: z
       .strictObject({
@@ -82,7 +83,7 @@ export const stories = {
     effect: 'read',
     summary: 'Get a story',
     keywords: 'show read ticket issue task card details look up',
-    description: `By id or by key. The spec's text is read with storySpec.get.`,
+    description: 'By id or key. storySpec.get returns the text of its spec.',
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef }),
     result: z.object({ story: Story }),
@@ -94,7 +95,8 @@ export const stories = {
     summary: 'List the stories of a project',
     keywords:
       'find search tickets issues tasks cards backlog ready next to do my open work board what should i',
-    description: `In board order (column by column, canceled ones last), or by when they were created or last changed, newest first. Items carry everything but the description; as cards what a board shows, with who works on it now. Filters add up. With query or label a page looks through 5,000 stories: it may hold few or none and still have a nextCursor.`,
+    description:
+      'In board order (by column, canceled stories last), or by creation or last change, newest first. Items contain everything except the description; cards contain what a board shows, including who is working on the story. Filters are combined with AND. With query or label a page examines 5,000 stories, so it may have few or no items and still a nextCursor.',
     access: project('viewer'),
     params: z
       .strictObject({
@@ -106,10 +108,10 @@ export const stories = {
         agentId: AgentParam.optional(),
         label: Label.optional(),
         query: SearchText.optional(),
-        storyIds: z.array(Id).min(1).max(200).optional().meta({ description: 'Only these' }),
+        storyIds: z.array(Id).min(1).max(200).optional().meta({ description: 'Only these stories' }),
         updatedSince: Instant.optional().meta({
           description:
-            'Changed at this moment or later. A change carries the time its transaction began, and may show later: a caller that syncs asks again from 10 s before the newest updatedAt',
+            'Only stories changed at or after this time. A change has the time its transaction started, and may become visible later; to synchronize, ask again from 10 s before the newest updatedAt',
         }),
         sort: z.enum(['board', 'updated', 'created']).default('board'),
         view: z.enum(['summary', 'card']).default('summary'),
@@ -135,7 +137,8 @@ export const stories = {
     summary: 'Change a story',
     keywords:
       'edit rename ticket issue task priority labels label tag estimate points description title block unblock blocked depends dependency needs waits until another finished first',
-    description: `Fields left out stay as they are; null clears all but the title. blockedBy replaces the list and may not lead back to the story itself.`,
+    description:
+      'Omitted fields keep their values; null clears all except the title. blockedBy replaces the list, and must not create a cycle.',
     access: project('contributor'),
     params: z.strictObject({
       storyId: StoryRef,
@@ -161,7 +164,8 @@ export const stories = {
     summary: 'Move a story to another status',
     keywords:
       'done close finish reopen cancel start ready ticket issue task card transition column in progress',
-    description: `Moves a story along its workflow, to the end of columnId or of the first column of the status. Moving it to the status it has succeeds and changes nothing, so the call is safe to repeat. A move into done warns of open blockers and of a live lease. In a project without a linked repository it completes work that was handed in.`,
+    description:
+      'Moves a story along its workflow, to the end of columnId or of the first column with the status. Setting the current status has no effect, so the call can be repeated. Moving to done warns about open blockers and a live lease; in a project without a linked repository it completes submitted work.',
     access: project('contributor'),
     params: z.strictObject({
       storyId: StoryRef,
@@ -185,9 +189,10 @@ export const stories = {
     name: 'stories.reorder',
     effect: 'write',
     idempotent: true,
-    summary: 'Put a story at a place in a column',
+    summary: 'Move a story to a position in a column',
     keywords: 'rank prioritize top order ticket card column drag',
-    description: `Right before or after another story, in the column of that one, else at the end of the column. To a column of another status it is a status change, with the same rules.`,
+    description:
+      "Places it right before or after another story, in that story's column; otherwise at the end of the column. Moving to a column with another status is a status change, with the same rules.",
     access: project('contributor'),
     params: z
       .strictObject({
@@ -217,9 +222,10 @@ export const stories = {
     name: 'stories.select',
     effect: 'write',
     idempotent: true,
-    summary: 'Say which story you are looking at',
+    summary: 'Report which story you are viewing',
     keywords: 'viewing presence open focus who else looks here now',
-    description: `Replaces what the caller looked at before (on that device, where deviceId is given); null looks at nothing. Answers who else looks at the same story. It fades after 15 minutes.`,
+    description:
+      'Replaces the story that the caller viewed before (on the same device, if deviceId is given); null means none. Returns who else is viewing the same story. It expires after 15 minutes.',
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef.nullable(), deviceId: text(128, 1).optional() }),
     result: z.object({
@@ -235,7 +241,8 @@ export const stories = {
     idempotent: true,
     summary: "Record the state of a story's branch and pull request",
     keywords: 'attach link pull request branch commit pr ci checks ticket',
-    description: `Merges field by field: what is left out stays, null clears. The address of a pull request at a connected forge is kept in its canonical form.`,
+    description:
+      'Only the given fields change: an omitted field keeps its value, null clears it. The URL of a pull request at a connected forge is stored in its canonical form.',
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, git: GitMeta }),
     result: z.object({ story: Story }),
@@ -249,7 +256,8 @@ export const stories = {
     idempotent: true,
     summary: 'Link a story to the record of another tracker',
     keywords: 'jira linear github issue link external sync ticket',
-    description: `One story of a project per provider and externalId; null unlinks.`,
+    description:
+      'Each provider and externalId can be linked to one story of a project; null removes the link.',
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, upstream: UpstreamInput.nullable() }),
     result: z.object({ story: Story }),
@@ -264,7 +272,8 @@ export const stories = {
     destructive: true,
     summary: 'Delete a story',
     keywords: 'remove throw away discard trash ticket issue task card rid drop',
-    description: `With its spec, comments and executions; cannot be undone, and not while it is held under a live lease. Its number is not given again. To take it off the board only, move it to canceled.`,
+    description:
+      'Deletes its spec, comments and executions too. This cannot be undone, and is not possible while the story is held under a live lease. Its number is not reused. To only remove it from the board, move it to canceled.',
     access: project('lead'),
     params: z.strictObject({ storyId: StoryRef }),
     result: Deleted,

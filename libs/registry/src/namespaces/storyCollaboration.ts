@@ -8,10 +8,11 @@ export const storyCollaboration = {
   context: operation({
     name: 'storyCollaboration.context',
     effect: 'read',
-    summary: 'Get all that is needed to begin work on a story',
+    summary: 'Get everything needed to begin work on a story',
     keywords:
       'everything overview about ticket task why can not start readiness blocked brief me conflict others',
-    description: `One answer of at most maxBytes. What has no room is cut, the least needed first (recent activity, others, the content of contracts, the text of prompts, the oldest threads, those of rework last, and the end of the spec nearly last), and every section that is not whole is named in truncated. Sections that include leaves out are null.`,
+    description:
+      'One response of at most maxBytes. If it is too large, the least important parts are cut first: recent activity, others, contract content, prompt texts, the oldest threads (those about rework last) and finally the end of the spec; truncated lists the incomplete sections. Sections not in include are null.',
     access: project('viewer'),
     params: z.strictObject({
       storyId: StoryRef,
@@ -20,13 +21,13 @@ export const storyCollaboration = {
         .min(1)
         .max(contextSections.length)
         .optional()
-        .meta({ description: 'Only these sections; all unless said' }),
+        .meta({ description: 'Only these sections; all by default' }),
       maxBytes: z
         .int()
         .min(leastContextBytes)
         .max(mostContextBytes)
         .default(256 * 1024)
-        .meta({ description: 'Bytes of the result as JSON in UTF-8' }),
+        .meta({ description: 'Maximum size of the result as JSON in bytes' }),
     }),
     result: StoryContext,
     example: { storyId: 'WEB-1' },

@@ -13,7 +13,8 @@ export const storySpec = {
     effect: 'read',
     summary: "Get a story's spec",
     keywords: 'read specification requirements document acceptance criteria',
-    description: `The newest version, or the one asked for. Never written is version 0 and empty.`,
+    description:
+      'The newest version, or the given one. A story without a spec has version 0 with empty content.',
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef, version: SpecVersion.optional() }),
     result: z.object({ spec: Spec }),
@@ -25,13 +26,14 @@ export const storySpec = {
     idempotent: true,
     summary: "Write a story's spec",
     keywords: 'edit specification requirements document acceptance criteria write',
-    description: `Each change is a new version; the same content makes none. With baseVersion, a spec that another caller changed since is not overwritten. Approvals of an older version turn stale.`,
+    description:
+      'Each change creates a new version; unchanged content creates none. With baseVersion the call fails if the spec has changed since that version. Approvals of an older version become stale.',
     access: project('contributor'),
     params: z.strictObject({
       storyId: StoryRef,
       content: SpecContent,
       baseVersion: SpecVersion.optional().meta({
-        description: 'The version you read; tools for models need it once there is one',
+        description: 'The version that you read; required for MCP tools if a spec exists',
       }),
       note: text(500).optional(),
     }),
@@ -46,7 +48,7 @@ export const storySpec = {
     effect: 'read',
     summary: 'List the versions of a spec',
     keywords: 'specification changes diff revisions who changed older versions',
-    description: `Newest first, without content, each with the lines added and removed against the one before.`,
+    description: 'Newest first, without content, each with the number of added and removed lines.',
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef, ...page }),
     result: pageOf(SpecEntry.extend({ linesAdded: z.int(), linesRemoved: z.int() })),
@@ -55,9 +57,10 @@ export const storySpec = {
   restore: operation({
     name: 'storySpec.restore',
     effect: 'write',
-    summary: 'Bring an old version of a spec back',
+    summary: 'Restore an old version of a spec',
     keywords: 'undo revert rollback specification',
-    description: `As a new version with the old content; history is never rewritten. Restoring what is current changes nothing.`,
+    description:
+      'Creates a new version with the old content; history is never changed. Restoring the current version has no effect.',
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, version: z.int().min(1).max(2_147_483_647) }),
     result: z.object({ spec: Spec }),

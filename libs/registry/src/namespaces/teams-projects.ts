@@ -13,7 +13,7 @@ export const teamProjects = {
     effect: 'read',
     summary: 'List the projects of a team',
     keywords: 'which boards squad crew works on access',
-    description: `By key, those that you may see, each with the role that the team has there.`,
+    description: 'Sorted by key, only projects that you may see, each with the role of the team.',
     access: org('viewer'),
     params: z.strictObject({ teamId: Id, ...page }),
     result: pageOf(z.object({ project: ProjectShort, role: RoleInProject })),

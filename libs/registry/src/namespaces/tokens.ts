@@ -10,9 +10,10 @@ export const tokens = {
   create: operation({
     name: 'tokens.create',
     effect: 'write',
-    summary: 'Make a token of your own, or of an agent of yours',
+    summary: 'Create a token for yourself or for one of your agents',
     keywords: 'api key secret credential access new login personal',
-    description: `The secret is in this answer alone; where an Idempotency-Key repeats the call, it is empty. A token never does more than the one it was made with: no higher scope, no project beyond those that one reaches. That token becomes its parent (parentId): it expires no later, and is revoked when the parent is. A session, which has to have been proven lately, is no parent: only the role counts. The scope admin is for admins and the owner. Absent projectIds are those of the token that calls: every project, or those that it is bound to. An agent's token ends within 90 days, and reads the inbox only with mayReadInbox. Admins, with the scope admin, make tokens of agents of others too, but none of an agent whose member has a higher role than theirs, and none that reads another's inbox. At most 100 tokens of a member are alive.`,
+    description:
+      "The secret is shown only in this response; a repeated call with the same Idempotency-Key returns it empty. A token cannot do more than the token that creates it: no higher scope and no other projects. That token becomes its parent (parentId): the new token expires no later, and is revoked with its parent. A session must be recent (else 403 proof_needed) and is no parent; only the role limits the token. The scope admin is for admins and the owner. Without projectIds it gets the projects of the calling token. An agent's token expires within 90 days, and reads the inbox only with mayReadInbox. Admins with the scope admin can also create tokens for agents of other members, unless that member has a higher role or the token would read that member's inbox. At most 100 active tokens per member.",
     access: self(),
     byMemberOnly: true,
     staysInProjects: true,
@@ -29,14 +30,17 @@ export const tokens = {
         mayReadInbox: z
           .boolean()
           .optional()
-          .meta({ description: "Of an agent's token: it reads your notifications" }),
+          .meta({ description: "Lets an agent's token read your notifications" }),
       })
       .refine(
         ({ agentId, expiresInDays }) => agentId === undefined || expiresInDays <= tokenDays.mostOfAgent,
-        { error: `an agent's token ends within ${tokenDays.mostOfAgent} days`, path: ['expiresInDays'] },
+        {
+          error: `an agent's token must expire within ${tokenDays.mostOfAgent} days`,
+          path: ['expiresInDays'],
+        },
       )
       .refine(({ agentId, mayReadInbox }) => agentId !== undefined || mayReadInbox === undefined, {
-        error: 'is for the token of an agent; your own reads the inbox anyway',
+        error: "is only for an agent's token; your own tokens can always read the inbox",
         path: ['mayReadInbox'],
       }),
     result: z.object({ token: AccessToken, secret: z.string() }),
@@ -49,7 +53,8 @@ export const tokens = {
     effect: 'read',
     summary: 'List your tokens, without their secrets',
     keywords: 'api keys credentials last used expiry',
-    description: `Newest first: your own and those of your agents; for admins with the scope admin, all of the organization. Those that are revoked or have expired only with includeEnded. A token that is bound to projects sees those alone that are bound to the same or fewer.`,
+    description:
+      'Newest first: your tokens and those of your agents; admins with the scope admin see all of the organization. Revoked and expired tokens only with includeEnded. A token limited to projects sees only tokens limited to the same projects or fewer.',
     access: self(),
     byMemberOnly: true,
     surfaces: notAsTool,
@@ -67,9 +72,10 @@ export const tokens = {
     effect: 'write',
     idempotent: true,
     destructive: true,
-    summary: 'End a token',
+    summary: 'Revoke a token',
     keywords: 'delete api key leaked stolen sign out log out',
-    description: `Of your own, or of your agents; for admins with the scope admin, any of the organization. It and all tokens that were made with it (parentId) are refused from the next call on, at every server. What it holds by leases and locks stays until that expires. Ending one again changes nothing.`,
+    description:
+      'You can revoke your own tokens and those of your agents; admins with the scope admin can revoke any of the organization. The token and all tokens created with it (parentId) stop working immediately on all servers. Its leases and locks stay until they expire. Revoking it again has no effect.',
     access: self(),
     byMemberOnly: true,
     staysInProjects: true,

@@ -43,9 +43,10 @@ export const webhooks = {
   create: operation({
     ...writesAsLead,
     name: 'webhooks.create',
-    summary: 'Have events sent to an address',
+    summary: 'Create a webhook that sends events to a URL',
     keywords: 'subscribe endpoint callback notify integration outgoing push http',
-    description: `From now on, each event of the project, or of the organization, whose kind is named, as far as you may see it at the time of sending. Messages are signed as Standard Webhooks says, with the secret that this answers, once. At most 50 in an organization.`,
+    description:
+      'Sends every future event of the given kinds, in the project or the organization, that you may see at the time of sending. Messages are signed as Standard Webhooks specifies; the secret is shown only in this response. At most 50 webhooks per organization.',
     needsProof: true,
     params: z.strictObject({
       projectId: ProjectRef.optional(),
@@ -66,7 +67,8 @@ export const webhooks = {
     idempotent: true,
     summary: 'Change a webhook',
     keywords: 'edit endpoint url kinds',
-    description: `What waits to be sent goes to the new address. Kinds count for events that are not taken up yet.`,
+    description:
+      'Pending events are sent to the new URL. Changed kinds apply to events that are not queued yet.',
     params: z.strictObject({
       webhookId: Id,
       url: WebhookUrl.optional(),
@@ -85,9 +87,9 @@ export const webhooks = {
     name: 'webhooks.delete',
     idempotent: true,
     destructive: true,
-    summary: 'Delete a webhook, with all that is known of its deliveries',
+    summary: 'Delete a webhook and its delivery history',
     keywords: 'remove endpoint unsubscribe',
-    description: `What was not sent is not sent any more. To stop for a while, pause it.`,
+    description: 'Pending events are not sent. To stop only for a while, pause the webhook.',
     params: z.strictObject({ webhookId: Id }),
     result: Deleted,
     emits: ['webhook.deleted'],
@@ -96,9 +98,9 @@ export const webhooks = {
   get: operation({
     ...readsAsLead,
     name: 'webhooks.get',
-    summary: 'Get a webhook, with how it fares',
+    summary: 'Get a webhook, with its health',
     keywords: 'endpoint status health lag',
-    description: `Its secret is not shown again: rotate it.`,
+    description: 'Its secret is not shown again; use webhooks.rotateSecret for a new one.',
     params: z.strictObject({ webhookId: Id }),
     result: z.object({ webhook: Webhook }),
     example: { webhookId },
@@ -108,7 +110,8 @@ export const webhooks = {
     name: 'webhooks.list',
     summary: 'List webhooks',
     keywords: 'endpoints subscriptions',
-    description: `Those of a project, oldest first; without projectId, and for admins, all of the organization.`,
+    description:
+      'The webhooks of a project, oldest first; admins can omit projectId to list all of the organization.',
     params: z.strictObject({ projectId: ProjectRef.optional(), ...page }),
     result: pageOf(Webhook),
     example: { projectId: 'WEB' },
@@ -116,9 +119,10 @@ export const webhooks = {
   rotateSecret: operation({
     ...writesAsLead,
     name: 'webhooks.rotateSecret',
-    summary: 'Give a webhook a new secret',
+    summary: 'Rotate the secret of a webhook',
     keywords: 'renew key signature leak',
-    description: `For overlapSeconds both sign each message, so that the receiver can change over without missing one; 0 ends the old one now. The new one is shown once.`,
+    description:
+      'During overlapSeconds each message is signed with both secrets, so that the receiver can switch without missing one; 0 ends the old secret now. The new secret is shown only in this response.',
     needsProof: true,
     params: z.strictObject({
       webhookId: Id,
@@ -134,7 +138,8 @@ export const webhooks = {
     name: 'webhooks.test',
     summary: 'Send a test message to a webhook',
     keywords: 'ping try check',
-    description: `One signed message of type webhook.test, tried once, also while the webhook is paused. A worker sends it at once: webhooks.deliveries.get says what came back.`,
+    description:
+      'Sends one signed message of type webhook.test, once, even if the webhook is paused. It is sent immediately in the background; webhooks.deliveries.get shows the response.',
     params: z.strictObject({ webhookId: Id }),
     result: z.object({ delivery: WebhookDelivery }),
     refusals: ['limit_exceeded'],
@@ -146,7 +151,7 @@ export const webhooks = {
     idempotent: true,
     summary: 'Pause a webhook',
     keywords: 'stop disable suspend mute',
-    description: `Nothing is sent until it is resumed, and nothing is lost meanwhile.`,
+    description: 'Events are kept, but not sent until the webhook is resumed.',
     params: z.strictObject({ webhookId: Id }),
     result: z.object({ webhook: Webhook }),
     emits: ['webhook.paused'],
@@ -156,9 +161,10 @@ export const webhooks = {
     ...writesAsLead,
     name: 'webhooks.resume',
     idempotent: true,
-    summary: 'Resume a webhook that was paused',
+    summary: 'Resume a paused webhook',
     keywords: 'start enable unpause continue retry',
-    description: `What waits is tried at once, and then what happened meanwhile. Where its maker has left the organization, you are its maker from now on: it sends what you may see.`,
+    description:
+      "Pending events are sent immediately, followed by those that happened during the pause. If the webhook's creator has left the organization, you become its creator, and it sends what you may see.",
     params: z.strictObject({ webhookId: Id }),
     result: z.object({ webhook: Webhook }),
     emits: ['webhook.resumed'],
@@ -167,9 +173,10 @@ export const webhooks = {
   replay: operation({
     ...writesAsLead,
     name: 'webhooks.replay',
-    summary: 'Send again what a webhook sent in a range',
+    summary: "Send the webhook's events in a range again",
     keywords: 'resend redeliver backfill recover missed',
-    description: `From one to the other, both included: numbers of the endpoint's own count, or times of events. Each goes out with the id and number that it had; what waits to be sent anyway is not counted. What was delivered more than 30 days ago is no longer kept. At most 10,000 at once.`,
+    description:
+      'Both ends are included; they are sequence numbers of the webhook, or times of events. Each event keeps its id and number; events that are still pending are not counted. Events delivered more than 30 days ago are no longer available. At most 10,000 per call.',
     params: z.strictObject({ webhookId: Id, from: Edge, to: Edge }),
     result: z.object({ count: z.int() }),
     refusals: ['resync', 'limit_exceeded'],
@@ -179,9 +186,9 @@ export const webhooks = {
     list: operation({
       ...readsAsLead,
       name: 'webhooks.deliveries.list',
-      summary: 'List what a webhook sent, and what it has to send',
+      summary: 'List the deliveries of a webhook',
       keywords: 'attempts log history tries failed',
-      description: `Newest first, of the last 30 days.`,
+      description: 'Newest first, for the last 30 days.',
       params: z.strictObject({
         webhookId: Id,
         state: z.enum(webhookDeliveryStates).optional(),
@@ -193,9 +200,9 @@ export const webhooks = {
     get: operation({
       ...readsAsLead,
       name: 'webhooks.deliveries.get',
-      summary: 'Get a delivery of a webhook, with request and answer',
+      summary: 'Get a delivery of a webhook, with request and response',
       keywords: 'attempt response body inspect debug',
-      description: `The cursor in the body is sealed anew each time, and means the same.`,
+      description: 'The cursor in the body is encrypted anew each time, but has the same meaning.',
       params: z.strictObject({ deliveryId: Id }),
       result: z.object({ delivery: WebhookExchange }),
       example: { deliveryId },
@@ -205,7 +212,8 @@ export const webhooks = {
       name: 'webhooks.deliveries.redeliver',
       summary: 'Send one delivery of a webhook again',
       keywords: 'resend retry now',
-      description: `With its id and number. One that waits for its next try is tried at once; while the webhook is paused, when that is resumed.`,
+      description:
+        'Keeps its id and number. A delivery that waits for its next attempt is tried immediately; while the webhook is paused, when it is resumed.',
       params: z.strictObject({ deliveryId: Id }),
       result: z.object({ delivery: WebhookDelivery }),
       example: { deliveryId },

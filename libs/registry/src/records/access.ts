@@ -14,7 +14,9 @@ export const ProjectMember = z
     memberId: Id,
     name: z.string(),
     handle: z.string(),
-    role: RoleInProject.describe('As given; a viewer of the organization only ever reads'),
+    role: RoleInProject.describe(
+      'The role as granted; viewers of the organization can only read in any case',
+    ),
     addedAt: Time,
   })
   .meta({ id: 'ProjectMember' });
@@ -28,7 +30,7 @@ export const Participant = z
     role: RoleInProject,
     via: z
       .enum(['direct', 'team', 'org'])
-      .describe('Given to the member, to a team of theirs, or by the role in the organization'),
+      .describe('Granted to the member directly, to a team of theirs, or by their role in the organization'),
   })
   .meta({ id: 'Participant' });
 export type Participant = z.infer<typeof Participant>;
@@ -55,7 +57,7 @@ export const AccessRequest = z
     id: Id,
     projectId: Id,
     member: MemberRef,
-    role: RoleInProject.describe('As asked for; once approved, as given'),
+    role: RoleInProject.describe('The requested role; after approval, the granted role'),
     message: z.string().nullable(),
     state: AccessRequestState,
     resolvedBy: Actor.nullable(),

@@ -17,7 +17,7 @@ export const Assignment = z
     projectId: Id,
     member: MemberRef.nullable(),
     agent: AgentRef.nullable(),
-    assignedBy: Actor.nullable().describe('Who changed it last; null where no one is assigned'),
+    assignedBy: Actor.nullable().describe('Who changed it last; null if no one is assigned'),
     createdAt: Time.nullable(),
     updatedAt: Time.nullable(),
   })

@@ -17,8 +17,8 @@ export const SeatPricing = z
     currency: Currency,
     interval: z.literal('month'),
     tiers: z.array(SeatTier),
-    seats: z.int().describe('Seats bought'),
-    amount: Amount.describe('What these cost for a whole interval'),
+    seats: z.int().describe('The number of paid seats'),
+    amount: Amount.describe('Their price for a whole billing interval'),
   })
   .meta({ id: 'SeatPricing' });
 export type SeatPricing = z.infer<typeof SeatPricing>;
@@ -26,10 +26,12 @@ export type SeatPricing = z.infer<typeof SeatPricing>;
 export const SeatUsage = z
   .object({
     purchased: z.int(),
-    used: z.int().describe('Held by active members other than viewers'),
-    pending: z.int().describe('Reserved by invitations that can still be accepted'),
+    used: z.int().describe('Seats held by active members other than viewers'),
+    pending: z.int().describe('Seats reserved by invitations that can still be accepted'),
     available: z.int(),
-    byRole: z.record(z.enum(orgRoles), z.int()).describe('Active members; viewers hold no seat'),
+    byRole: z
+      .record(z.enum(orgRoles), z.int())
+      .describe('Active members, including viewers, who hold no seat'),
     recalculatedAt: Time,
   })
   .meta({ id: 'SeatUsage' });
@@ -51,19 +53,19 @@ export const Subscription = z
 export type Subscription = z.infer<typeof Subscription>;
 
 export const ProrationLine = z.object({
-  kind: z.enum(['credit', 'charge']).describe('For the seats until now; for the seats from now on'),
+  kind: z.enum(['credit', 'charge']).describe('The price of the previous seats, then that of the new seats'),
   seats: z.int(),
-  days: z.int().describe('What is left of the period, today included'),
-  amount: Amount.describe('Below zero for a credit'),
+  days: z.int().describe('The remaining part of the period, including today'),
+  amount: Amount.describe('A negative number is a credit'),
 });
 export type ProrationLine = z.infer<typeof ProrationLine>;
 
 /** The cost of a change of seats for the rest of the period. The lines add up to the amount. */
 export const Proration = z
   .object({
-    amount: Amount.describe('Below zero is a credit'),
+    amount: Amount.describe('A negative number is a credit'),
     currency: Currency,
-    from: Time.describe('The beginning of today, by UTC'),
+    from: Time.describe('The start of today in UTC'),
     to: Time.describe('The end of the period'),
     lines: z.array(ProrationLine),
   })

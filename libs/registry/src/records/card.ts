@@ -31,21 +31,21 @@ export const StoryCard = StorySummary.pick({
     counts: z
       .object({
         openThreads: Count,
-        openBlockers: Count.describe('Stories that it waits for'),
+        openBlockers: Count.describe('Stories that this one waits for'),
         reviewers: Count,
       })
-      .describe(`Each is counted up to ${mostCounted}`),
+      .describe(`Each number stops at ${mostCounted}`),
     execution: z
       .object({
         id: z.string(),
         state: ExecutionState,
-        holder: Actor.nullable().describe('null where the lease is free'),
+        holder: Actor.nullable().describe('null if the lease is free'),
         expiresAt: Time.nullable(),
         progress: z.int(),
         needsRework: z.boolean(),
       })
       .nullable()
-      .describe('The work on it that is not completed'),
+      .describe('The execution (work on the story) that is not completed'),
   })
   .meta({ id: 'StoryCard' });
 export type StoryCard = z.infer<typeof StoryCard>;

@@ -7,9 +7,9 @@ export const CatalogSlug = z
   .string()
   .regex(
     /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/,
-    'must be 1 to 64 of a-z and 0-9, in words with - between them',
+    'must be 1 to 64 characters: a-z and 0-9, with - between words',
   )
-  .meta({ description: 'The name by which an agent is found, such as code-reviewer' });
+  .meta({ description: 'The unique short name of an agent, such as code-reviewer' });
 
 /**
  * The official pattern of Semantic Versioning 2.0.0. Numbers are limited to those that JavaScript represents
@@ -24,7 +24,8 @@ export const CatalogVersion = z
 
 /** A requested version: an exact one, or a range that stands for its newest version. */
 export const VersionRange = text(256, 1).meta({
-  description: 'A version, or a range such as ^1.2 of which the newest is meant; absent: the newest',
+  description:
+    'A version, or a range such as ^1.2, which selects the newest match; by default the newest version',
 });
 
 export const CatalogName = name(120);
@@ -37,7 +38,7 @@ export const mostContentBytes = 4 * 1024 * 1024;
 /** The content as text. Base64 takes four characters for every three bytes. */
 export const CatalogContent = textOfBytes(4 * Math.ceil(mostContentBytes / 3))
   .refine((content) => content !== '', 'must not be empty')
-  .meta({ description: 'Text, or base64 of any bytes; at most 4 MiB decoded' });
+  .meta({ description: 'Text, or base64 for binary content; at most 4 MiB decoded' });
 export const ContentEncoding = z.enum(['utf8', 'base64']);
 export type ContentEncoding = z.infer<typeof ContentEncoding>;
 
@@ -46,12 +47,12 @@ const mediaType =
 export const ContentType = z
   .string()
   .regex(mediaType, 'must be a media type such as text/markdown')
-  .meta({ description: 'A media type; absent: plain text for utf8, any bytes for base64' });
+  .meta({ description: 'A media type; the default is plain text for utf8 and binary for base64' });
 
 /** One version of an agent in the catalog. */
 export const CatalogAgent = z
   .object({
-    id: Id.describe("The agent's, whatever its version"),
+    id: Id.describe("The agent's id, the same for all versions"),
     slug: z.string(),
     version: z.string(),
     name: z.string(),
@@ -59,10 +60,10 @@ export const CatalogAgent = z
     manifest: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('null: left out, as asked or for want of room'),
+      .describe('null if omitted, either on request or because it is large'),
     tags: z.array(z.string()),
-    sha256: z.string().describe('Of the decoded bytes'),
-    size: z.int().describe('Decoded bytes'),
+    sha256: z.string().describe('Of the decoded content'),
+    size: z.int().describe('Size of the decoded content in bytes'),
     contentType: z.string(),
     publishedBy: Actor,
     createdAt: Time.describe('When this version was published'),

@@ -28,10 +28,10 @@ export const Comment = z
     storyId: Id,
     parentId: Id.nullable(),
     kind: z.enum(['comment', 'question', 'decision']),
-    body: z.string().nullable().describe('null: deleted, kept for its replies'),
+    body: z.string().nullable().describe('null for a deleted comment, which stays because it has replies'),
     author: Actor,
-    importedBy: Actor.nullable().describe('Who imported it; null: it was written in Muster'),
-    importedFrom: z.string().nullable().describe('The tracker that it was imported from'),
+    importedBy: Actor.nullable().describe('Who imported it; null if it was written in Muster'),
+    importedFrom: z.string().nullable().describe('The tracker from which it was imported'),
     directedTo: Id.nullable(),
     mentions: z.array(Id),
     anchor: z.object({ specVersion: z.int(), line: z.int() }).nullable(),
@@ -50,6 +50,9 @@ export const mostRepliesShown = 20;
 
 /** A root comment with its first replies, oldest first. */
 export const Thread = Comment.extend({
-  replies: z.array(Comment).describe(`The first ones, at most ${mostRepliesShown}`),
-  repliesCursor: z.string().nullable().describe('null: these are all; else where its replies go on'),
+  replies: z.array(Comment).describe(`The first replies, at most ${mostRepliesShown}`),
+  repliesCursor: z
+    .string()
+    .nullable()
+    .describe('null if these are all replies; otherwise the cursor of the next ones'),
 }).meta({ id: 'Thread' });

@@ -10,18 +10,21 @@ export const Connection = z
   .object({
     id: Id,
     client: z.object({
-      name: z.string().describe('As it calls itself'),
-      host: z.string().nullable().describe('Who vouches for the name; null where it registered itself'),
+      name: z.string().describe("The program's own name for itself"),
+      host: z
+        .string()
+        .nullable()
+        .describe('The domain that vouches for the name; null if the program registered itself'),
     }),
     memberId: Id,
-    agent: z.object({ id: Id, name: z.string() }).describe('As whom it acts'),
+    agent: z.object({ id: Id, name: z.string() }).describe('The member or agent that the program acts as'),
     projectIds: z
       .array(Id)
       .nullable()
-      .describe('The projects it is bound to; null: every project that its member may see'),
+      .describe('The projects it is limited to; null means every project that its member may see'),
     scopes: z.array(GivenScope),
     createdAt: Time,
-    lastUsedAt: Time.nullable().describe('To the minute'),
+    lastUsedAt: Time.nullable().describe('Accurate to the minute'),
     expiresAt: Time,
     revokedAt: Time.nullable(),
   })

@@ -24,9 +24,9 @@ export type OpenThread = z.infer<typeof OpenThread>;
 /** A file that this story's work touches, and that other current work touches or holds a lock on. */
 export const Collision = z
   .object({
-    path: z.string().describe('A path that both are about'),
-    kind: z.enum(['execution', 'lock']).describe('What it collides with'),
-    id: Id.describe("The execution's or the lock's"),
+    path: z.string().describe('A path that both have in common'),
+    kind: z.enum(['execution', 'lock']).describe('The execution or lock with the conflict'),
+    id: Id.describe('The id of the execution or lock'),
     storyId: Id.nullable(),
     holder: Actor.nullable(),
   })
@@ -38,11 +38,11 @@ export const obstacles = {
   archived: 'The project is archived.',
   finished: 'The story is done or canceled.',
   blocked_by: 'Stories that it waits for are not finished.',
-  blocked: 'A member has to lift what it is blocked by.',
-  spec_missing: 'The policy asks for a spec.',
-  policy: 'The policy asks for something else.',
-  no_column: 'The board has no column for work in progress.',
-  wip_limit: 'The column for work in progress is at its limit.',
+  blocked: 'The story is blocked, and a member must remove the block.',
+  spec_missing: 'The policy requires a spec.',
+  policy: 'The policy has other conditions that are not met.',
+  no_column: 'The board has no column with status in_progress.',
+  wip_limit: 'The column for work in progress has reached its limit.',
   lease_held: 'Another caller holds the lease.',
   stop_requested: 'A member asked to stop.',
 } as const;
@@ -54,9 +54,9 @@ const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];
  */
 export const passedOver = {
   ...obstacles,
-  reserved: 'It is offered to another member or agent for a few minutes.',
-  in_active_group: 'It is delivered together with others, in an open group.',
-  assigned_to_another: 'It is assigned to another member or agent.',
+  reserved: 'The work is offered to another member or agent for a few minutes.',
+  in_active_group: 'The story belongs to an open delivery group, so it is delivered together with others.',
+  assigned_to_another: 'The story is assigned to another member or agent.',
 } as const;
 export type PassedOverReason = keyof typeof passedOver;
 const passedOverReasons = Object.keys(passedOver) as [PassedOverReason, ...PassedOverReason[]];
@@ -69,10 +69,10 @@ export type PassedOver = z.infer<typeof PassedOver>;
 export const Readiness = z
   .object({
     canStart: z.boolean(),
-    reasons: z.array(z.enum(obstacleNames)).describe('Why it cannot; none when it can'),
+    reasons: z.array(z.enum(obstacleNames)).describe('Why the story cannot be started; empty if it can'),
     openBlockers: z
       .array(z.object({ id: Id, key: z.string(), title: z.string(), status: StoryStatus }))
-      .describe('The stories that it waits for'),
+      .describe('The stories that this one waits for'),
   })
   .meta({ id: 'Readiness' });
 export type Readiness = z.infer<typeof Readiness>;
@@ -85,41 +85,41 @@ const sections = z.object({
   story: Story.nullable(),
   epic: Epic.nullable(),
   spec: Spec.nullable().describe(
-    'Cut at its end where it is named in truncated; contentHash is of the whole',
+    'May be cut at the end; then truncated names it. contentHash is of the full text',
   ),
   openThreads: z.array(OpenThread).nullable().describe('Oldest first'),
   rework: Rework.extend({ openThreads: z.array(OpenThread).describe('Oldest first') })
     .meta({ id: 'ReworkContext' })
     .nullable()
-    .describe('The changes that a reviewer requested of the work; null where none are requested'),
+    .describe('The changes that a reviewer requested; null if none are requested'),
   reviewers: z.array(Reviewer).nullable(),
   assignment: Assignment.nullable(),
-  execution: Execution.nullable().describe('Who works on it, or did last'),
-  deliveryGroup: Group.nullable().describe('The open one that the story is in'),
+  execution: Execution.nullable().describe('The execution of the story: current or most recent work'),
+  deliveryGroup: Group.nullable().describe('The open delivery group that contains the story'),
   locks: z
     .array(Lock)
     .nullable()
-    .describe('The live ones of the project: those taken for this story first, then the oldest'),
+    .describe('Live locks of the project: those taken for this story first, then the oldest'),
   collisions: z
     .array(Collision)
     .nullable()
     .describe(
-      "Files of its work's last checkpoint that others touch or hold locks on, and what others touch of what is locked for it",
+      'Conflicts with others: files of the last checkpoint that others touch or lock, and files that others touch although they are locked for this work',
     ),
   prompts: z
     .array(Prompt)
     .nullable()
-    .describe("The project's and, where it has none of its own, the organization's"),
+    .describe("The project's prompts, and the organization's where the project has none of its own"),
   contracts: z
     .array(Contract)
     .nullable()
-    .describe("The newest versions; the story's first, then the project's"),
+    .describe('The newest versions; those of the story first, then those of the project'),
   policy: PolicyRecord.nullable(),
-  recentActivity: z.array(ActivityItem).nullable().describe('The newest 20 of the story'),
+  recentActivity: z.array(ActivityItem).nullable().describe('The newest 20 entries for the story'),
   others: z
     .array(z.object({ member: MemberRef, since: Time }))
     .nullable()
-    .describe('Who else looks at the story now'),
+    .describe('Who else is viewing the story now'),
   readiness: Readiness.nullable(),
 });
 export type ContextSections = z.infer<typeof sections>;
@@ -127,7 +127,7 @@ export type ContextSection = keyof ContextSections;
 export const contextSections = Object.keys(sections.shape) as [ContextSection, ...ContextSection[]];
 
 export const StoryContext = sections.extend({
-  truncated: z.array(z.enum(contextSections)).describe('The sections that are not whole'),
+  truncated: z.array(z.enum(contextSections)).describe('The sections that were cut or left out'),
 });
 export type StoryContext = z.infer<typeof StoryContext>;
 

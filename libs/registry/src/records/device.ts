@@ -5,7 +5,7 @@ import { Id, name, text, Time } from '../kernel/values.ts';
 export const DeviceId = text(128, 1);
 export const DeviceName = name(120);
 export const AppVersion = name(64);
-export const PushToken = text(4096, 1).meta({ description: 'A secret; no answer shows it' });
+export const PushToken = text(4096, 1).meta({ description: 'A secret; no response contains it' });
 const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
 const base64 = z.string().regex(/^[A-Za-z0-9_+/-]+={0,2}$/);
 

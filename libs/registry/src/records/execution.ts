@@ -21,7 +21,7 @@ import { Git, Sha } from './story.ts';
 export const RunId = name(128).meta({ description: "The client's own id of its run" });
 
 /** The lease token. Only the acquire that granted the lease answers it. */
-export const LeaseToken = text(200, 1).meta({ description: 'As the acquire answered it' });
+export const LeaseToken = text(200, 1).meta({ description: 'As returned by acquire' });
 
 /**
  * The requested duration of a lease. Any number is accepted: the policy caps it, and values below 5 s are
@@ -29,7 +29,7 @@ export const LeaseToken = text(200, 1).meta({ description: 'As the acquire answe
  */
 export const TtlSeconds = z.int().min(1).max(2_147_483_647).meta({
   description:
-    "Seconds; fewer than 5 are raised to 5, more than the policy's maximum are cut, and the answer says what was given",
+    "Duration in seconds. Less than 5 is raised to 5, more than the policy's maximum is reduced; the response has the actual duration",
 });
 
 /** The kinds of records that can be worked on under a lease. */
@@ -65,12 +65,12 @@ export const Lease = z
   .object({
     holder: Actor,
     runId: z.string().nullable(),
-    epoch: z.int().describe('The fencing number: one more with each new grant, never given twice'),
+    epoch: z.int().describe('The fencing number: it grows with each new grant and is never reused'),
     ttlSeconds: z.int(),
     expiresAt: Time.describe(
-      'From then on each entitled caller may acquire; until one does, the holder goes on',
+      'From this time on, other callers with access may acquire the work; until one does, the holder can continue',
     ),
-    renewBy: Time.describe('When two thirds of the time are over'),
+    renewBy: Time.describe('When two thirds of the lease duration have passed'),
   })
   .meta({ id: 'Lease' });
 export type Lease = z.infer<typeof Lease>;
@@ -89,7 +89,7 @@ export type Offer = z.infer<typeof Offer>;
 export const Rework = z
   .object({
     note: z.string().nullable(),
-    by: Actor.nullable().describe('Null: a reviewer at the forge'),
+    by: Actor.nullable().describe('null for a reviewer at the forge who is not a member'),
     at: Time,
     source: z.enum(['muster', 'forge']),
     specVersion: z.int().nullable(),
@@ -124,7 +124,8 @@ export const checkpointParams = {
   pushed: z.boolean().optional(),
   data: jsonObject(mostDataBytes).optional(),
   expectedSeq: z.int().min(0).max(2_147_483_647).optional().meta({
-    description: "The checkpoint's seq that you read, 0 before the first; another is 409 version_mismatch",
+    description:
+      'The seq of the checkpoint that you read, 0 if there was none; any other value fails with 409 version_mismatch',
   }),
 };
 
@@ -147,12 +148,12 @@ export const Signal = z
     kind: z.enum(signalKinds),
     seq: z
       .int()
-      .describe("The event it comes from: of the execution, or of the organization's activity for a group"),
+      .describe("The source event: an event of the execution, or of the organization's activity for a group"),
     at: Time,
     data: z
       .record(z.string(), z.unknown())
       .describe(
-        'What it tells; of question_answered the question, and answer: {commentId, body, author}; of new_comments body and author, the first 1,000 characters',
+        'The content of the signal. For question_answered: the question, and answer: {commentId, body, author}. For new_comments: body and author, the first 1,000 characters',
       ),
   })
   .meta({ id: 'Signal' });
@@ -167,8 +168,8 @@ export const Execution = z
     state: ExecutionState,
     phase: Phase.nullable(),
     progress: z.int().min(0).max(100),
-    attempt: z.int().min(1).describe('One more with each grant to another holder'),
-    specVersion: z.int().nullable().describe('Of the story, as it was at the grant; null for a group'),
+    attempt: z.int().min(1).describe('Grows by one with each grant to another holder'),
+    specVersion: z.int().nullable().describe('The version of the story at the grant; null for a group'),
     lease: Lease.nullable(),
     offer: Offer.nullable(),
     waitingFor: z.object({ questionId: Id }).nullable(),
@@ -197,11 +198,11 @@ export const ListedExecution = Execution.extend({
   story: z
     .object({ id: Id, key: z.string(), title: z.string(), status: StoryStatus })
     .nullable()
-    .describe('null where it works on a group'),
+    .describe('null if it works on a group'),
   group: z
     .object({ id: Id, name: z.string() })
     .nullable()
-    .describe('The delivery group; null where it works on a story'),
+    .describe('The delivery group; null if it works on a story'),
 }).meta({ id: 'ListedExecution' });
 export type ListedExecution = z.infer<typeof ListedExecution>;
 
@@ -216,7 +217,7 @@ export const PullRequestRef = z
         error: "must be a pull request's number or its URL",
       }),
   ])
-  .meta({ description: 'Its number or its URL' });
+  .meta({ description: "The pull request's number or its URL" });
 
 export const ExecutionEvent = z
   .object({
@@ -250,7 +251,7 @@ export const Observation = z
   .object({
     dedupeKey: z.string(),
     kind: ObservationKind,
-    trust: Trust.describe('reported by members and agents; verified by a connected forge alone'),
+    trust: Trust.describe('reported by members and agents; verified only by a connected forge'),
     ref: z.string().nullable(),
     sha: z.string().nullable(),
     number: z.int().nullable(),
@@ -263,7 +264,7 @@ export type Observation = z.infer<typeof Observation>;
 /** An observation at the forge that a caller wants to record. */
 export const ObservationInput = z.strictObject({
   dedupeKey: text(255, 1).refine((key) => !key.startsWith(verifiedKeys), {
-    error: `begins with "${verifiedKeys}", as only the keys of a connected forge do`,
+    error: `must not begin with "${verifiedKeys}", which is reserved for connected forges`,
   }),
   kind: ObservationKind,
   ref: text(255, 1).optional(),

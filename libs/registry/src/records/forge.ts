@@ -75,12 +75,12 @@ export const ForgeConnection = z
     kind: ForgeKind,
     name: z.string(),
     baseUrl: z.string(),
-    credentialsKind: z.enum(['token', 'app']).nullable().describe('null: it has none'),
-    appUrl: z.string().nullable().describe('Of the GitHub App that was made by manifestUrl'),
+    credentialsKind: z.enum(['token', 'app']).nullable().describe('null if it has no credentials'),
+    appUrl: z.string().nullable().describe('Of the GitHub App that was created from manifestUrl'),
     lastDeliveryAt: Time.nullable(),
     lastStatusAt: Time.nullable(),
-    state: z.enum(['active', 'failing']).describe('failing: lastError says why'),
-    lastError: ForgeFailure.nullable().describe('null: what was done last worked'),
+    state: z.enum(['active', 'failing']).describe('failing: lastError has the reason'),
+    lastError: ForgeFailure.nullable().describe('null if the last call succeeded'),
     ...stamps,
   })
   .meta({ id: 'ForgeConnection' });
@@ -90,12 +90,12 @@ export type ForgeConnection = z.infer<typeof ForgeConnection>;
 export const ForgeSetup = z
   .object({
     webhookUrl: z.string(),
-    secret: z.string().describe('What deliveries are signed with; shown here and nowhere else'),
+    secret: z.string().describe('The secret that signs deliveries; shown only in this response'),
     manifestUrl: z
       .string()
       .nullable()
       .describe(
-        'A page that makes a GitHub App with all of this, for an hour; null: of other forges, and with credentials',
+        'A page that creates a GitHub App with all settings; valid for an hour. null for other forges, or if there are credentials',
       ),
   })
   .meta({ id: 'ForgeSetup' });
@@ -106,7 +106,10 @@ export const ForgeRepository = z
     id: Id,
     connectionId: Id,
     projectId: Id,
-    externalId: z.string().nullable().describe("The forge's own id; null until a delivery says it"),
+    externalId: z
+      .string()
+      .nullable()
+      .describe("The repository's id at the forge; null until a delivery names it"),
     url: z.string().nullable(),
     fullName: z.string().nullable(),
     defaultBranch: z.string().nullable(),
@@ -117,7 +120,7 @@ export type ForgeRepository = z.infer<typeof ForgeRepository>;
 
 /** The parameters that name a repository. Callers give one of the two. */
 export const repositoryParams = {
-  externalId: text(100, 1).optional().meta({ description: "The forge's own id of it" }),
+  externalId: text(100, 1).optional().meta({ description: 'The id of the delivery at the forge' }),
   url: RepositoryUrl.optional(),
 };
 
@@ -138,7 +141,7 @@ export const ForgeDelivery = z
   .object({
     id: Id,
     connectionId: Id,
-    deliveryId: z.string().describe("The forge's own"),
+    deliveryId: z.string().describe('The event name at the forge'),
     event: z.string(),
     trust: Trust,
     state: ForgeDeliveryState,

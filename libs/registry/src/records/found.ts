@@ -12,17 +12,22 @@ export const hitMarks = ['⟦', '⟧'] as const;
 
 export const FoundRecord = z.object({
   type: FoundKind,
-  id: Id.describe("Of the story, epic, comment or member; of a spec, its story's"),
-  key: z.string().nullable().describe('Of the story, or of the one that the spec or comment belongs to'),
+  id: Id.describe('The id of the story, epic, comment or member; for a spec, that of its story'),
+  key: z
+    .string()
+    .nullable()
+    .describe('The key of the story, or of the story that the spec or comment belongs to'),
   title: z
     .string()
-    .describe("Of the story or epic; a comment's or spec's is its story's, a member's the name"),
+    .describe(
+      'The title of the story or epic; for a comment or spec, that of its story; for a member, the name',
+    ),
   snippet: z
     .string()
     .describe(
-      `Plain text around the first hit, at most 200 characters, each hit between ${hitMarks.join(' and ')}; where the title alone has it, the title`,
+      `Plain text around the first match, at most 200 characters, with each match between ${hitMarks.join(' and ')}; the title if only the title matches`,
     ),
-  projectId: Id.nullable().describe('null of a member'),
-  score: z.number().describe('From 0 to 1; comparable within one answer'),
+  projectId: Id.nullable().describe('null for a member'),
+  score: z.number().describe('From 0 to 1; comparable only within one response'),
 });
 export type FoundRecord = z.output<typeof FoundRecord>;

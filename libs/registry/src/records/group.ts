@@ -22,16 +22,16 @@ export const GroupStories = z
   .min(1)
   .max(100)
   .refine((refs) => new Set(refs.map((ref) => ref.toLowerCase())).size === refs.length, {
-    error: 'must name each story once',
+    error: 'must name each story only once',
   })
-  .meta({ description: 'In the order in which they are delivered; each once' });
+  .meta({ description: 'In the order of delivery; each story once' });
 
 export const GroupProgress = z
   .object({
     total: z.int(),
-    done: z.int().describe('Stories of status done'),
-    landed: z.int().describe("Stories whose merge was observed, their own or the group's"),
-    blocked: z.int().describe('Unfinished stories that are flagged as blocked'),
+    done: z.int().describe('Stories with status done'),
+    landed: z.int().describe("Stories whose merge was observed, either their own or the group's"),
+    blocked: z.int().describe('Unfinished stories that are marked as blocked'),
   })
   .meta({ id: 'GroupProgress' });
 export type GroupProgress = z.infer<typeof GroupProgress>;
@@ -42,11 +42,13 @@ export const Group = z
     projectId: Id,
     name: z.string(),
     state: GroupState,
-    storyIds: z.array(Id).describe('In the order in which they are delivered'),
+    storyIds: z.array(Id).describe('In the order of delivery'),
     mergeStrategy: MergeStrategy,
     git: Git.nullable(),
     upstream: Upstream.nullable(),
-    lease: Lease.nullable().describe('Who coordinates the group; each worker on it has an execution'),
+    lease: Lease.nullable().describe(
+      "The coordinator's lease; each worker of the group has an execution of its own",
+    ),
     checkpoint: Checkpoint.nullable(),
     progress: GroupProgress,
     ...stamps,

@@ -8,31 +8,31 @@ export type HealthMeasure = (typeof healthMeasures)[number];
 const Seconds = z.int().nullable();
 
 export const Durations = z.object({
-  count: z.int().describe('How many there were'),
-  p50: Seconds.describe('Seconds that half of them took at most; null where none has a known length'),
-  p90: Seconds.describe('Seconds that nine of ten took at most'),
+  count: z.int().describe('The number of occurrences'),
+  p50: Seconds.describe('The median in seconds; null if no duration is known'),
+  p90: Seconds.describe('The 90th percentile in seconds'),
 });
 export type Durations = z.output<typeof Durations>;
 
 export const HealthFigures = z.object({
   leadTime: Durations.describe(
-    'Each time a story became done: from when it was first begun (first execution acquired, or moved to in_progress) until then. One never begun counts without a length',
+    'From the start of a story (first execution acquired, or moved to in_progress) until it became done. A story that was never started counts without a duration',
   ),
   landingGap: Durations.describe(
-    'Each story that is done and whose work was merged: from when it became done until the forge merged; 0 where the merge came first. In the week of the later of the two',
+    'From done until the forge merged, for each story that is done and whose work was merged; 0 if the merge came first. Counted in the week of the later of the two',
   ),
   rework: Durations.describe(
-    'Each story reopened after it was done, from done until then; and each sent back after it was handed in (checks failed, changes requested, conflict, pull request closed), from then on',
+    'Rework: from done until reopened, and from submission until work was sent back (checks failed, changes requested, conflict, pull request closed)',
   ),
   stalledLeases: Durations.describe(
-    "Each lease that expired: from when that was noted until the work's next step (taken over, checkpoint, released, completed); one still stalled counts without a length",
+    'From the expiry of a lease until the next step of the work (taken over, checkpoint, released, completed). Work that is still stalled counts without a duration',
   ),
-  waits: Durations.describe('Each question that was resolved: from being asked until then'),
+  waits: Durations.describe('From asking a question until it was resolved'),
 });
 export type HealthFigures = z.output<typeof HealthFigures>;
 
 export const HealthWeek = HealthFigures.extend({
-  week: z.string().describe('By ISO 8601, such as 2026-W47; weeks begin on Monday, in UTC'),
-  startsAt: Time.describe('Its Monday, also where the span begins later'),
+  week: z.string().describe('The ISO 8601 week, such as 2026-W47; weeks begin on Monday, in UTC'),
+  startsAt: Time.describe('The Monday of the week, even if the requested range begins later'),
 });
 export type HealthWeek = z.output<typeof HealthWeek>;

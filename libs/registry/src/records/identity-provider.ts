@@ -11,19 +11,19 @@ export const ClientSecret = text(1_000, 1);
 /** The issuer identifier, byte for byte as in its metadata (`issuer`). */
 export const Issuer = Url.refine(
   (value) => !/[?#]|\/\.well-known\//.test(value),
-  'must be the issuer itself, without query, fragment or /.well-known/',
+  'must be the issuer URL itself, without query, fragment or /.well-known/',
 );
 
 export const ProviderDomain = z.object({
   domain: z.string(),
   record: z
     .object({ name: z.string(), value: z.string() })
-    .describe('What has to stand in the DNS, as TXT, and stay there'),
+    .describe('The TXT record that must be in the DNS, and must stay there'),
   provenAt: Time.nullable().describe(
-    'null: the record was not found, and the issuer speaks for no address of it',
+    'null if the record was not found; until it is, the issuer cannot sign in addresses of this domain',
   ),
   missingSince: Time.nullable().describe(
-    'Since when the record of a proven domain is not found: it counts for seven days more. null while it is found',
+    'Since when the record of a proven domain is missing; the domain stays valid for seven more days. null while the record is found',
   ),
 });
 
@@ -33,16 +33,14 @@ export const IdentityProvider = z
     name: z.string(),
     issuer: z.string(),
     clientId: z.string(),
-    hasSecret: z.boolean().describe('Without one it is a public client'),
+    hasSecret: z.boolean().describe('Without a secret it is a public client'),
     trustsAddresses: z.boolean(),
     domains: z.array(ProviderDomain),
-    redirectUrl: z.string().describe('What to enter at the issuer: where people are sent back to'),
+    redirectUrl: z.string().describe('The redirect URL to enter at the issuer'),
     check: z
       .object({ at: Time, problem: z.string().nullable() })
       .nullable()
-      .describe(
-        'What became of the last test; problem null: it answers as it should. null: a test is under way',
-      ),
+      .describe('The result of the last test; problem is null if it passed. null while a test is running'),
     ...stamps,
   })
   .meta({ id: 'IdentityProvider' });

@@ -33,7 +33,7 @@ export const ImportItem = z.strictObject({
   description: StoryDescription.optional(),
   spec: SpecContent.optional(),
   status: StoryStatus.optional(),
-  column: name(120).optional().meta({ description: 'The name of a column of the board, in place of status' }),
+  column: name(120).optional().meta({ description: 'The name of a board column; give this or status' }),
   priority: Priority.optional(),
   labels: Labels.optional(),
   estimate: Estimate.optional(),
@@ -42,9 +42,9 @@ export const ImportItem = z.strictObject({
     .array(ExternalId)
     .max(100)
     .optional()
-    .meta({ description: 'Items that it waits for, found when the import is finished' }),
+    .meta({ description: 'The items that this one waits for; resolved when the import is finished' }),
   assigneeEmail: EmailAddress.optional().meta({
-    description: 'Of a member; assigned when the story is made',
+    description: 'The e-mail address of a member; assigned when the story is created',
   }),
   createdAt: Instant.optional(),
   updatedAt: Instant.optional(),
@@ -56,7 +56,7 @@ export const ImportItem = z.strictObject({
         authorEmail: EmailAddress.optional(),
         body: CommentBody,
         at: Instant,
-        parent: ExternalId.optional().meta({ description: 'The comment that it replies to' }),
+        parent: ExternalId.optional().meta({ description: 'The comment to which this one replies' }),
       }),
     )
     .max(mostItemComments)
@@ -80,7 +80,9 @@ export const Import = z
     name: z.string(),
     state: z.enum(importStates),
     begunBy: Actor,
-    counts: ImportCounts.describe('What became of its items, as often as they were put'),
+    counts: ImportCounts.describe(
+      'The results of its items; an item that was sent several times counts each time',
+    ),
     finishedAt: Time.nullable(),
     revertedAt: Time.nullable(),
     ...stamps,
@@ -94,9 +96,9 @@ export const ImportResult = z
   .object({
     externalId: z.string(),
     outcome: z.enum(importOutcomes),
-    storyId: Id.nullable().describe('null where it is refused, or was deleted here'),
+    storyId: Id.nullable().describe('null if the item was refused, or its story was deleted here'),
     key: z.string().nullable(),
-    issues: z.array(Note).describe('Why it was refused or kept, and what of it was left out'),
+    issues: z.array(Note).describe('Why it was refused or kept, and which parts of it were left out'),
   })
   .meta({ id: 'ImportResult' });
 export type ImportResult = z.infer<typeof ImportResult>;

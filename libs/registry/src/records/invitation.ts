@@ -16,14 +16,14 @@ export const Invitation = z
     id: Id,
     email: z.string(),
     role: GivenRole,
-    teamIds: z.array(Id).describe('The teams the new member will be in'),
+    teamIds: z.array(Id).describe('The teams that the new member joins'),
     projectIds: z
       .array(Id)
-      .describe('The projects the new member will be a contributor of, or a viewer of if that is the role'),
+      .describe('The projects that the new member joins, as contributor or (for the role viewer) as viewer'),
     state: InvitationState,
     invitedBy: Actor,
     expiresAt: Time,
-    memberId: Id.nullable().describe('Who it became'),
+    memberId: Id.nullable().describe('The member who accepted it'),
     ...stamps,
   })
   .meta({ id: 'Invitation' });

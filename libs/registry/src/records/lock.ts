@@ -9,7 +9,7 @@ import { Actor } from './member.ts';
  */
 export const LockResource = text(512, 1).meta({
   description:
-    'A repository path with everything below it, such as src/auth, a glob, such as **/*.sql, or a name, such as name:db-migrations',
+    'A repository path and everything below it, such as src/auth; a glob, such as **/*.sql; or a name, such as name:db-migrations',
 });
 
 export const mostLockResources = 50;
@@ -25,12 +25,14 @@ export const Lock = z
     mode: LockMode,
     holder: Actor,
     runId: z.string().nullable(),
-    executionId: Id.nullable().describe('The work it goes with: it ends with it at the latest'),
+    executionId: Id.nullable().describe(
+      'The execution to which it belongs; the lock ends with it at the latest',
+    ),
     storyId: Id.nullable(),
     reason: z.string().nullable(),
-    fencingToken: z.int().describe('Higher than that of every lock granted in the project before'),
+    fencingToken: z.int().describe('Higher than that of every earlier lock in the project'),
     acquiredAt: Time,
-    expiresAt: Time.describe('From then on there is no such lock'),
+    expiresAt: Time.describe('The time at which the lock expires'),
   })
   .meta({ id: 'Lock' });
 export type Lock = z.infer<typeof Lock>;
@@ -40,9 +42,9 @@ export type Lock = z.infer<typeof Lock>;
  */
 export const LockConflict = z
   .object({
-    resource: z.string().describe('As asked for, normalized'),
-    heldResource: z.string().describe('Of the lock that is in the way'),
-    witness: z.string().describe('A path that matches both; of a name, the name'),
+    resource: z.string().describe('The requested resource, normalized'),
+    heldResource: z.string().describe('The resource of the conflicting lock'),
+    witness: z.string().describe('A path that matches both; for a name, the name'),
     lock: Lock,
   })
   .meta({ id: 'LockConflict' });

@@ -33,7 +33,7 @@ export const Member = z
     id: Id,
     email: z.string(),
     name: z.string(),
-    handle: z.string().describe('Unique in the organization; comments mention by it'),
+    handle: z.string().describe('Unique in the organization; used in mentions'),
     role: z.enum(orgRoles),
     status: z.enum(memberStatuses),
     ...stamps,
@@ -51,9 +51,9 @@ export const Token = z
     projectIds: z
       .array(Id)
       .nullable()
-      .describe('The projects it is bound to; null: every project that its member may see'),
+      .describe('The projects it is limited to; null means every project that its member may see'),
     mayReadInbox: z
       .boolean()
-      .describe("Whether it may read its member's notifications; an agent's only where the member let it"),
+      .describe("Whether it may read its member's notifications; an agent may only if the member allowed it"),
   })
   .meta({ id: 'Token' });

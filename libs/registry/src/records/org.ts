@@ -3,7 +3,7 @@ import { Id, name, prose, stamps, Time, Version } from '../kernel/values.ts';
 
 export const OrgName = name(120);
 export const OrgDescription = prose(2_000);
-export const OrgSlug = z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be 3 to 40 of a-z, 0-9 and -');
+export const OrgSlug = z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be 3 to 40 characters: a-z, 0-9 and -');
 
 export const Org = z
   .object({
@@ -60,7 +60,7 @@ export const Policy = z
       .enum(['reported', 'verified'])
       .default('reported')
       .describe(
-        'Whose word of a merge counts where requireMergeProof asks for one: verified is what a connected forge signed. Until an admin sets it, verified applies in projects with a linked repository; policy.get answers verified if there is such a project. Under verified, a diffHash that a caller reports keeps no verdict fresh',
+        'Who can prove a merge if requireMergeProof is on. verified accepts only events that a connected forge signed. The default is verified in projects with a linked repository, and policy.get returns verified if there is such a project. With verified, a diffHash reported by a caller does not keep a verdict fresh',
       ),
     agentsMayReview: z.boolean().default(true),
     agentsMayComplete: z.boolean().default(true),
@@ -71,13 +71,13 @@ export const Policy = z
     requirePasskey: z
       .boolean()
       .default(false)
-      .describe('Whether sessions are let in only that a passkey has proven; the owner is let in without'),
+      .describe('Whether only sessions with a passkey are accepted; the owner is exempt'),
     allowedIdentityProviders: z
       .array(Id)
       .max(20)
       .default([])
       .describe(
-        'Where some are named, sessions are let in only that one of them has vouched for; the owner is let in without',
+        'If not empty, only sessions that were started through one of these identity providers are accepted; the owner is exempt',
       ),
     gamificationEnabled: z.boolean().default(true),
     auditRetentionDays: z.int().min(1).max(3_650).default(365),

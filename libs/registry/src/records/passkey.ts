@@ -8,7 +8,7 @@ export const Passkey = z
   .object({
     id: Id,
     name: z.string(),
-    synced: z.boolean().describe('Whether its keeper copies it to other devices'),
+    synced: z.boolean().describe('Whether it is synchronized to other devices'),
     createdAt: Time,
     lastUsedAt: Time.nullable(),
   })

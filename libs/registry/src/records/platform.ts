@@ -13,7 +13,7 @@ const count = z.int().min(0);
 export const PlatformAccount = z
   .object({
     email: z.string(),
-    name: z.string().describe('As in the organization joined last'),
+    name: z.string().describe('From the organization that the person joined last'),
     memberships: z.array(z.object({ orgId: Id, orgSlug: z.string(), memberId: Id, role: z.enum(orgRoles) })),
   })
   .meta({ id: 'PlatformAccount' });
@@ -29,7 +29,7 @@ export const PlatformOrg = z
     seats: count,
     owner: z.object({ email: z.string(), name: z.string() }).nullable(),
     createdAt: Time,
-    deletedAt: Time.nullable().describe('Since when it waits to be purged'),
+    deletedAt: Time.nullable().describe('When it was deleted; it will be purged later'),
   })
   .meta({ id: 'PlatformOrg' });
 export type PlatformOrg = z.infer<typeof PlatformOrg>;
@@ -63,19 +63,19 @@ const Queue = z.object({ waiting: count, active: count, delayed: count, failed: 
 export const PlatformMetrics = z
   .object({
     orgs: count,
-    accounts: count.describe('Addresses that are in an organization'),
+    accounts: count.describe('E-mail addresses with a member in some organization'),
     projects: count,
     stories: count,
     estimated: z
       .array(z.string())
-      .describe('Which of these are estimates, because counting would take too long'),
+      .describe('The numbers that are estimates because counting would take too long'),
     plans: z.record(z.enum(plans), count).describe('Organizations by plan'),
-    executions: z.record(ExecutionState, count).describe('Executions by state, as readers see it'),
+    executions: z.record(ExecutionState, count).describe('Executions by state, as callers see it'),
     queues: z
       .record(z.string(), Queue)
-      .describe('Work that follows from writes, by its kind; each kind is there, also where nothing waits'),
-    outboxLagSeconds: count.describe('How long the work that is due has waited to be handed over'),
-    operationsLast24h: count.describe('Writes, and refusals that are audited'),
+      .describe('Jobs that follow from writes, by kind; every kind is listed, even with no jobs'),
+    outboxLagSeconds: count.describe('How long the oldest due job has waited for the queue'),
+    operationsLast24h: count.describe('Audit entries: writes, and refusals that are audited'),
     measuredAt: Time,
   })
   .meta({ id: 'PlatformMetrics' });

@@ -17,8 +17,8 @@ export type ColumnStatus = z.infer<typeof ColumnStatus>;
 
 export const ProjectKey = z
   .string()
-  .regex(/^[A-Z][A-Z0-9]{1,9}$/, 'must be 2 to 10 of A-Z and 0-9, the first a letter')
-  .meta({ description: 'Prefix of its story keys, such as WEB' });
+  .regex(/^[A-Z][A-Z0-9]{1,9}$/, 'must be 2 to 10 characters: A-Z and 0-9, beginning with a letter')
+  .meta({ description: 'The prefix of its story keys, such as WEB' });
 
 export const Visibility = z.enum(['org', 'private']);
 
@@ -57,7 +57,7 @@ export const BoardColumn = z
     projectId: Id,
     name: z.string(),
     status: ColumnStatus,
-    position: z.int().min(0).describe('0 is leftmost'),
+    position: z.int().min(0).describe('0 is the leftmost column'),
     wipLimit: z.int().nullable(),
     archivedAt: Time.nullable(),
     ...stamps,

@@ -3,7 +3,7 @@ import { Id, name, stamps, text, textOfBytes } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 /** The name by which people and programs use a prompt or a contract. */
-export const Slug = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and -');
+export const Slug = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 characters: a-z, 0-9 and -');
 
 export const PromptTitle = name(200);
 export const PromptBody = textOfBytes(64 * 1024).refine((body) => body.length > 0, 'must not be empty');
@@ -11,11 +11,11 @@ export const PromptTags = z
   .array(name(50))
   .max(20)
   .overwrite((tags) => [...new Set(tags)])
-  .meta({ description: 'Its tags, at most 20; the same twice counts once' });
+  .meta({ description: 'Its tags, at most 20; duplicates count once' });
 
 /** A value that the user of the prompt fills in. */
 const PromptArgument = z.strictObject({
-  name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'must be a word such as storyKey'),
+  name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'must be a single word such as storyKey'),
   description: text(500).default(''),
   required: z.boolean().default(false),
 });
@@ -27,12 +27,12 @@ export const PromptArguments = z
 export const Prompt = z
   .object({
     id: Id,
-    scope: z.enum(['org', 'project']).describe('Whose prompt it is'),
-    projectId: Id.nullable().describe("null: the organization's"),
+    scope: z.enum(['org', 'project']).describe('The organization or project that owns the prompt'),
+    projectId: Id.nullable().describe('null if the prompt belongs to the organization'),
     slug: z.string(),
     title: z.string(),
-    body: z.string().nullable().describe('null: left out, as asked or for want of room'),
-    bodyBytes: z.int().describe('Bytes of the body'),
+    body: z.string().nullable().describe('null if omitted, either on request or because it is large'),
+    bodyBytes: z.int().describe('Size of the body in bytes'),
     arguments: z.array(z.object({ name: z.string(), description: z.string(), required: z.boolean() })),
     tags: z.array(z.string()),
     createdBy: Actor,

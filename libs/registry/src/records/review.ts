@@ -10,9 +10,9 @@ export const ReviewNote = prose(4000, 1).refine((value) => value.trim().length >
 /** A reviewer: a member or an agent. */
 export const ReviewerRef = z.object({
   kind: z.enum(['member', 'agent']),
-  id: Id.describe("The member's id or the agent's, as kind says"),
+  id: Id.describe('The id of the member or agent; kind says which'),
   name: z.string(),
-  memberId: Id.describe("Of an agent: the member's whose agent it is"),
+  memberId: Id.describe('For an agent, the id of its member'),
   agentId: Id.nullable(),
 });
 export type ReviewerRef = z.infer<typeof ReviewerRef>;
@@ -27,7 +27,7 @@ export const UnderReview = z
     headSha: z.string().nullable(),
     diffHash: z.string().nullable(),
   })
-  .describe('What there is to review now, as far as it is known');
+  .describe('The spec version and code that are to be reviewed, as far as known');
 export type UnderReview = z.infer<typeof UnderReview>;
 
 /** A reviewer of a story with the verdict, and the spec and code that it refers to. */
@@ -42,13 +42,11 @@ export const Reviewer = z
     verdict: Verdict,
     stale: z
       .boolean()
-      .describe(
-        'The spec or the code has moved on from what was approved or turned down, or who decided is no member any more',
-      ),
+      .describe('The spec or code has changed since the verdict, or the reviewer is no longer a member'),
     note: z.string().nullable(),
-    specVersion: z.int().min(0).nullable().describe('Of the spec that was reviewed; null while pending'),
-    headSha: z.string().nullable().describe('The head commit that was reviewed, where known'),
-    diffHash: z.string().nullable().describe('The diff that was reviewed, where known'),
+    specVersion: z.int().min(0).nullable().describe('The reviewed version of the spec; null while pending'),
+    headSha: z.string().nullable().describe('The reviewed head commit, if known'),
+    diffHash: z.string().nullable().describe('The reviewed diff, if known'),
     underReview: UnderReview,
     decidedAt: Time.nullable(),
     ...stamps,

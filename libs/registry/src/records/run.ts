@@ -45,7 +45,7 @@ export const Run = z
     member: MemberRef,
     projectId: Id,
     storyId: Id.nullable(),
-    executionId: Id.nullable().describe('The work that it holds or held last; with it the run ends'),
+    executionId: Id.nullable().describe('The execution that it holds or held last; the run ends with it'),
     state: RunState,
     lastEvent: RunEvent,
     startedAt: Time,
@@ -57,16 +57,18 @@ export type Run = z.infer<typeof Run>;
 
 export const ActiveRun = z
   .object({
-    runId: z.string().nullable().describe('null: a lease that was acquired without one'),
-    agent: z.object({ id: Id, name: z.string() }).nullable().describe('null: the member works in person'),
+    runId: z.string().nullable().describe('null for a lease that was acquired without a run'),
+    agent: z.object({ id: Id, name: z.string() }).nullable().describe('null if the member works in person'),
     member: MemberRef,
     projectId: Id,
     storyKey: z.string().nullable(),
     executionId: Id.nullable(),
     state: z.enum(['running', 'waiting', 'stalled']),
-    lastEvent: RunEvent.nullable().describe('null: a live lease whose run sent nothing'),
-    startedAt: Time.describe("Of the run; of the lease's grant where no run sent anything"),
-    lastSeenAt: Time.describe('When the last event came; or the last renewal'),
+    lastEvent: RunEvent.nullable().describe('null for a live lease whose run sent no event'),
+    startedAt: Time.describe(
+      'The start of the run; for a lease whose run sent no event, the start of the lease',
+    ),
+    lastSeenAt: Time.describe('When the last event or renewal arrived'),
   })
   .meta({ id: 'ActiveRun' });
 export type ActiveRun = z.infer<typeof ActiveRun>;

@@ -5,12 +5,12 @@ import { Id, Time } from '../kernel/values.ts';
 export const Session = z
   .object({
     id: Id,
-    current: z.boolean().describe('Whether it is the one that calls'),
+    current: z.boolean().describe('Whether it is the session that made this call'),
     userAgent: z.string().nullable(),
-    ip: z.string().nullable().describe('Where it was begun from'),
+    ip: z.string().nullable().describe('The IP address at sign-in'),
     createdAt: Time,
-    lastSeenAt: Time.describe('To the minute'),
-    expiresAt: Time.describe('It moves with use, to 90 days after the beginning at most'),
+    lastSeenAt: Time.describe('Accurate to the minute'),
+    expiresAt: Time.describe('Extended by use, up to 90 days after sign-in'),
   })
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof Session>;

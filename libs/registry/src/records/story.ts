@@ -33,7 +33,7 @@ export const Labels = z
   .array(Label)
   .max(20)
   .overwrite((labels) => withoutRepeats(labels))
-  .meta({ description: 'Its labels, at most 20; the same twice, in any case, counts once' });
+  .meta({ description: 'Its labels, at most 20; duplicates count once, and case does not matter' });
 export const Estimate = z
   .number()
   .min(0)
@@ -124,15 +124,15 @@ export const StorySummary = z
     projectId: Id,
     title: z.string(),
     status: StoryStatus,
-    columnId: Id.nullable().describe('null while canceled'),
-    rank: z.string().describe('Orders stories in a column, compared byte by byte'),
+    columnId: Id.nullable().describe('null for a canceled story'),
+    rank: z.string().describe('Sort key of the story in its column, compared byte by byte'),
     epicId: Id.nullable(),
     priority: Priority,
     labels: z.array(z.string()),
     estimate: z.number().nullable(),
     blockedBy: z.array(Id),
     blocked: z.object({ kind: z.string(), note: z.string(), unblockerMemberId: Id.nullable() }).nullable(),
-    specVersion: z.int().min(0).describe('0: no spec yet'),
+    specVersion: z.int().min(0).describe('0 if there is no spec yet'),
     git: Git.nullable(),
     upstream: Upstream.nullable(),
     createdBy: Actor,

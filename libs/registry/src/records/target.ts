@@ -7,7 +7,7 @@ export const TargetType = z.enum(targetTypes);
 export type TargetType = z.infer<typeof TargetType>;
 
 export const TargetRef = StoryRef.meta({
-  description: "The target's id; a story's key, such as WEB-42, does too",
+  description: "The target's id; for a story, its key such as WEB-42 works too",
   maxLength: 36,
   'x-muster-ref': 'story',
 });
@@ -20,4 +20,4 @@ export const isTargetRef = (params: {
   readonly targetType: TargetType;
   readonly targetId: string;
 }): boolean => params.targetType === 'story' || isUuid(params.targetId);
-export const noTargetRef = { error: 'must be an id, since only stories have keys', path: ['targetId'] };
+export const noTargetRef = { error: 'must be an id, because only stories have keys', path: ['targetId'] };

@@ -30,23 +30,23 @@ export const AccessToken = z
     projectIds: z
       .array(Id)
       .nullable()
-      .describe('The projects it is bound to; null: every project that its member may see'),
+      .describe('The projects it is limited to; null means every project that its member may see'),
     memberId: Id,
     agentId: Id.nullable(),
     parentId: Id.nullable().describe(
-      'The token that made it and ends it; null if a person made it in a session, an operator made it, or it is older than this field',
+      'The token that created this one; revoking it revokes this one too. null if it was created in a session or by an operator, or before this field existed',
     ),
     mayReadInbox: z
       .boolean()
-      .describe("Whether it may read its member's notifications; an agent's only where the member let it"),
+      .describe("Whether it may read its member's notifications; an agent may only if the member allowed it"),
     prefix: z
       .string()
       .nullable()
-      .describe('How the secret begins; null for a token that was made before this was kept'),
-    lastFour: z.string().describe('How the secret ends'),
+      .describe('The first characters of the secret; null for tokens created before these were stored'),
+    lastFour: z.string().describe('The last characters of the secret'),
     createdAt: Time,
     expiresAt: Time.nullable(),
-    lastUsedAt: Time.nullable().describe('To the minute'),
+    lastUsedAt: Time.nullable().describe('Accurate to the minute'),
     revokedAt: Time.nullable(),
   })
   .meta({ id: 'AccessToken' });
@@ -54,8 +54,13 @@ export type AccessToken = z.infer<typeof AccessToken>;
 
 export const AgentSlug = z
   .string()
-  .regex(/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/, 'must be 1 to 40 of a-z, 0-9 and -, with - only inside')
-  .meta({ description: 'How commands name the agent, such as claude; absent: its name in small letters' });
+  .regex(
+    /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/,
+    'must be 1 to 40 characters: a-z, 0-9 and -, and must not begin or end with -',
+  )
+  .meta({
+    description: "The agent's name in commands, such as claude; the default is its name in lower case",
+  });
 
 /** A program that acts for a member. Every record of its actions names it separately from the member. */
 export const Agent = z
@@ -65,7 +70,7 @@ export const Agent = z
     slug: z.string().describe("Unique among the member's agents"),
     memberId: Id,
     createdAt: Time,
-    retiredAt: Time.nullable().describe('Since when it acts no more'),
+    retiredAt: Time.nullable().describe('Since when it is retired and can no longer act'),
   })
   .meta({ id: 'Agent' });
 export type Agent = z.infer<typeof Agent>;

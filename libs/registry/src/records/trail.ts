@@ -19,7 +19,9 @@ export type ActivityItem = z.infer<typeof ActivityItem>;
 /** A position in the stream of events. It is opaque: clients cannot interpret or compare cursors. */
 export const EventCursor = z.string().min(1).max(128);
 
-export const Event = ActivityItem.extend({ cursor: EventCursor.describe('Just after this event') }).meta({
+export const Event = ActivityItem.extend({
+  cursor: EventCursor.describe('The cursor just after this event'),
+}).meta({
   id: 'Event',
 });
 export type Event = z.infer<typeof Event>;
@@ -35,7 +37,7 @@ export const AuditEntry = z
       .string()
       .nullable()
       .describe(
-        'The record named by the first parameter that names one; where none does, the one that was made or changed',
+        'The record named by the first parameter that names one; otherwise the created or changed record',
       ),
     outcome: z.enum(['allowed', 'denied']),
     reason: z.string().nullable(),
@@ -46,7 +48,7 @@ export const AuditEntry = z
       .record(z.string(), z.unknown())
       .nullable()
       .describe(
-        'What it says besides, where the target may be gone: what a person let in by connections.consent',
+        'Additional details, because the target may no longer exist: for connections.consent, the program that was authorized',
       ),
   })
   .meta({ id: 'AuditEntry' });

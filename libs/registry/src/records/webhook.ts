@@ -14,7 +14,7 @@ export const webhookWithheldKind = 'webhook.withheld';
 
 export const webhookOrders = ['parallel', 'strict'] as const;
 export const WebhookOrder = z.enum(webhookOrders).meta({
-  description: 'parallel: up to 8 at once, no order; strict: one after the other, and none overtakes another',
+  description: 'parallel sends up to 8 events at a time in any order; strict sends one at a time, in order',
 });
 
 /**
@@ -25,7 +25,8 @@ export const webhookPauses = ['asked', 'failing', 'gone', 'maker_left', 'secret_
 export type WebhookPause = (typeof webhookPauses)[number];
 
 export const WebhookUrl = Url.meta({
-  description: 'https at port 443 or 8443; others and private networks only where the operator named them',
+  description:
+    'https on port 443 or 8443; other ports and private networks only if the operator allowed them',
 });
 export const WebhookKinds = z
   .array(z.enum(eventKinds))
@@ -45,13 +46,11 @@ export const Webhook = z
     state: z.enum(['active', 'paused']),
     pausedReason: z.enum(webhookPauses).nullable(),
     pausedAt: Time.nullable(),
-    lag: z
-      .int()
-      .describe('Seconds since the oldest event that was taken up and not delivered; 0 without any'),
-    failing: z.int().describe('Tries that failed since the last that did not'),
+    lag: z.int().describe('Age in seconds of the oldest event that is not delivered yet; 0 if there is none'),
+    failing: z.int().describe('The number of failed attempts since the last success'),
     lastSuccessAt: Time.nullable(),
     lastFailureAt: Time.nullable(),
-    madeBy: Actor.describe('Whose rights say what is sent'),
+    madeBy: Actor.describe('The member whose permissions decide which events are sent'),
     ...stamps,
   })
   .meta({ id: 'Webhook' });
@@ -61,7 +60,7 @@ export const webhookDeliveryStates = ['pending', 'delivered', 'failed'] as const
 
 export const WebhookTry = z.object({
   at: Time,
-  status: z.int().nullable().describe('Of the answer; null where there was none'),
+  status: z.int().nullable().describe('The status of the response; null if there was none'),
   ms: z.int(),
   error: z.string().nullable(),
 });
@@ -70,11 +69,11 @@ export type WebhookTry = z.infer<typeof WebhookTry>;
 const delivery = {
   id: Id,
   webhookId: Id,
-  eventId: Id.describe('The webhook-id of all tries'),
-  seq: z.int().nullable().describe("The endpoint's own count, from 1 without gaps; null of a test"),
+  eventId: Id.describe('The same webhook-id in all attempts'),
+  seq: z.int().nullable().describe("The webhook's own sequence number, from 1 without gaps; null for a test"),
   kind: z.string(),
   state: z.enum(webhookDeliveryStates),
-  tries: z.array(WebhookTry).describe('The last 20, oldest first'),
+  tries: z.array(WebhookTry).describe('The last 20 attempts, oldest first'),
   nextTryAt: Time.nullable(),
   doneAt: Time.nullable(),
   createdAt: Time,
@@ -86,7 +85,7 @@ export const WebhookExchange = z
   .object({
     ...delivery,
     request: z.object({ url: z.string(), body: z.string() }),
-    answer: z.string().nullable().describe('The first 2 KiB of the last answer'),
+    answer: z.string().nullable().describe('The first 2 KiB of the last response'),
   })
   .meta({ id: 'WebhookExchange' });
 export type WebhookExchange = z.infer<typeof WebhookExchange>;

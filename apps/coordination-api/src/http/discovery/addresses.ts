@@ -2,7 +2,7 @@
 import { type ApiConfig } from '../../config.ts';
 
 /** A one-sentence description of Muster. */
-export const about = 'Coordinates a team, people and coding agents alike, around a codebase.';
+export const about = 'Coordinates people and coding agents around a codebase.';
 
 export interface Addresses {
   /** URL of this API, without a trailing slash. */

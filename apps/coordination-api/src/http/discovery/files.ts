@@ -11,8 +11,8 @@ export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePa
   return [
     '# Muster',
     `> ${about} Every operation is POST {namespace}/{operation} with JSON and a bearer token.`,
-    `Version ${interfaceVersion} of the interface.`,
-    'Ask for any page below with `Accept: text/markdown` to get it as Markdown.',
+    `API version ${interfaceVersion}.`,
+    'Request any page below with `Accept: text/markdown` to get it as Markdown.',
     ...(docsUrl === null
       ? []
       : ['## Guides', `- [Guides](${docsUrl}): first steps, concepts, how to run it`]),

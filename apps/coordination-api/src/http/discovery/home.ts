@@ -11,14 +11,14 @@ export function homePage(addresses: Addresses, reference: readonly ReferencePage
       ? [`[Console](${baseUrl}/console/): the board, stories and agents at work, for people`]
       : []),
     ...(docsUrl === null ? [] : [`[Guides](${docsUrl}): the first ten minutes, concepts, how to run it`]),
-    `[Reference](/reference): all ${operations.size} operations with parameters, results and refusals`,
+    `[Reference](/reference): all ${operations.size} operations with parameters, results and errors`,
     '[OpenAPI 3.1](/openapi.json): the reference for code generators',
     '[llms.txt](/llms.txt) and [llms-full.txt](/llms-full.txt): the reference for language models',
     '[agents.json](/.well-known/agents.json): the addresses of all services, for programs',
     ...(mcpUrl === null
       ? []
       : [
-          `\`${mcpUrl}\`: every operation as a tool, over the Model Context Protocol; it lists the core tools, \`?mode=full\` lists all`,
+          `\`${mcpUrl}\`: every operation as a tool, over the Model Context Protocol; it lists the core tools, and \`?mode=full\` lists all`,
         ]),
     ...(licenseUrl === null ? [] : [`\`${licenseUrl}\`: activation of licenses, for installers`]),
   ];

@@ -31,8 +31,8 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
   const { params, db, access, policy: askPolicy, emit, refuse } = context;
   const { columnId, moveStoriesToColumnId: targetId } = params;
   if (targetId === columnId) {
-    throw badRequest('The stories need another column.', [
-      { path: 'moveStoriesToColumnId', message: 'is the column that is to be archived' },
+    throw badRequest("The column's stories cannot move to the column itself.", [
+      { path: 'moveStoriesToColumnId', message: 'must name a column other than the one to be archived' },
     ]);
   }
 

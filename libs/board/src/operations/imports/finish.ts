@@ -28,7 +28,7 @@ export const finish = handle(registry.imports.finish, async ({ targetId, db, acc
   const leftOut = [
     ...wanted
       .filter(({ blockerId }) => blockerId === null)
-      .map((wait) => ({ wait, reason: 'No item of this provider has become a story under that id.' })),
+      .map((wait) => ({ wait, reason: 'No imported item of this provider has this id.' })),
     ...found
       .filter((wait) => circles.has(wait))
       .map((wait) => ({ wait, reason: 'The story would end up blocking itself.' })),

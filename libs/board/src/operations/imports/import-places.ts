@@ -27,14 +27,14 @@ export function placeOf(
   if (column !== undefined) {
     const found = columns.find(({ name }) => name.toLowerCase() === column.toLowerCase());
     return found === undefined
-      ? { refused: { path: 'column', message: `The board has no column ${column}.` } }
+      ? { refused: { path: 'column', message: `The board has no column named ${column}.` } }
       : { column: found, status: found.status, isNamed: true };
   }
   if (status === undefined) return null;
   if (status === 'canceled') return { column: null, status, isNamed: false };
   const found = columns.find((candidate) => candidate.status === status);
   return found === undefined
-    ? { refused: { path: 'status', message: `The board has no column of status ${status}.` } }
+    ? { refused: { path: 'status', message: `The board has no column with status ${status}.` } }
     : { column: found, status, isNamed: false };
 }
 

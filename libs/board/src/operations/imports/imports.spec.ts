@@ -163,10 +163,15 @@ describe('imports.put', () => {
         {
           outcome: 'kept',
           key: 'WEB-1',
-          issues: [{ message: 'It was changed here since the last import.' }],
+          issues: [{ message: 'The story was changed in Muster since the last import.' }],
         },
         { outcome: 'kept', key: 'WEB-2' },
-        { outcome: 'kept', key: null, storyId: null, issues: [{ message: 'It was deleted here.' }] },
+        {
+          outcome: 'kept',
+          key: null,
+          storyId: null,
+          issues: [{ message: 'The story was deleted in Muster.' }],
+        },
       ]);
     }
     expect(await outcomes(changed, { theirs: true })).toEqual(['updated', 'updated', 'created']);

@@ -176,7 +176,7 @@ describe('an item whose story is another by now', () => {
       {
         outcome: 'kept',
         key: 'WEB-1',
-        issues: [{ message: 'An item before it has become the same story.' }],
+        issues: [{ message: 'An earlier item was imported as the same story.' }],
       },
     ]);
     expect(await storyOf('WEB-1')).toMatchObject({ title: 'New 1', upstream: { externalId: '1' } });
@@ -192,7 +192,7 @@ describe('work that can go on here', () => {
     await put([one]);
     await work('available');
     expect(await put([{ ...one, status: 'canceled' }], { theirs: true })).toMatchObject([
-      { outcome: 'kept', issues: [{ message: 'It is being worked on here.' }] },
+      { outcome: 'kept', issues: [{ message: 'The story is being worked on in Muster.' }] },
     ]);
     expect((await storyOf('WEB-1')).status).toBe('backlog');
     expect(await put([{ ...one, title: 'New' }])).toMatchObject([{ outcome: 'updated' }]);

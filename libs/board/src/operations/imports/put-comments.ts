@@ -119,7 +119,7 @@ function putOne(put: Put, wanted: Wanted): void {
   const { noted, seen } = put;
   const { key } = wanted;
   if (seen.has(key)) {
-    complain(put, wanted, 'A comment before it has the same externalId.');
+    complain(put, wanted, 'An earlier comment has the same externalId.');
     return;
   }
   seen.add(key);
@@ -156,7 +156,8 @@ function create(put: Put, wanted: Wanted): void {
   const { at, made } = put;
   const { storyId, comment, key } = wanted;
   const parentId = comment.parent === undefined ? null : rootOf(put, wanted, comment.parent);
-  if (parentId === undefined) complain(put, wanted, 'What it replies to is not there; it stands by itself.');
+  if (parentId === undefined)
+    complain(put, wanted, 'The comment it replies to was not imported, so it became a separate thread.');
   const { actor, memberId } = authorOf(put, comment);
   const row: CommentRow = {
     ...comments.make(

@@ -183,7 +183,7 @@ function applyChange(
   }
   if (change.kind === 'unchanged') return { outcome: 'unchanged', story: known };
   const epicId = item.epic === undefined ? undefined : put.epicsOf.idOf(item.epic);
-  if (epicId === null) issues.push({ path: 'epic', message: 'The epic was deleted here.' });
+  if (epicId === null) issues.push({ path: 'epic', message: 'The epic was deleted in Muster.' });
   const wanted: Wanted = { item, hash, place, epicId, issues };
   return change.kind === 'update' && known !== undefined ? update(put, known, wanted) : create(put, wanted);
 }
@@ -316,7 +316,10 @@ function create(put: Put, wanted: Wanted): Outcome {
   const assignee = assigneeEmail === undefined ? undefined : members.get(assigneeEmail.toLowerCase());
   if (assignee !== undefined) assigned.push({ storyId: story.id, memberId: assignee.id });
   else if (assigneeEmail !== undefined)
-    issues.push({ path: 'assigneeEmail', message: 'No member who sees the project has this address.' });
+    issues.push({
+      path: 'assigneeEmail',
+      message: 'No member with access to the project has this e-mail address.',
+    });
   note(put, wanted, story, true);
   return { outcome: 'created', story };
 }

@@ -215,7 +215,7 @@ describe('projects.convertLocal', () => {
       body: {
         details: {
           issues: [
-            { path: 'stories[1].localId', message: 'is the localId of stories[0] too' },
+            { path: 'stories[1].localId', message: 'duplicates the localId of stories[0]' },
             { path: 'stories[0].epicLocalId' },
             { path: 'stories[1].status', message: expect.stringContaining('in_review') },
           ],

@@ -13,8 +13,7 @@ export const convertLocal = handle(
   async ({ params, caller, db, access, emit, refuse }) => {
     const { localProjectId, columns: wanted = defaultColumns } = params;
     const issues = conversionIssues(params, wanted);
-    if (issues.length > 0)
-      throw badRequest('The local board does not hold together.', issues.slice(0, mostIssues));
+    if (issues.length > 0) throw badRequest('The local board is inconsistent.', issues.slice(0, mostIssues));
 
     // The second of two calls for one local board waits for this lock, and then finds the first call's
     // project.

@@ -121,11 +121,15 @@ function warningsOfDone({ story, unfinished }: Move, columnId: string): Warning[
     warnings.push({ code, message, columnId });
   };
   if (blockers.length > 0)
-    warn('blocked_by', `The story waits for ${blockers.join(', ')}, which is not finished.`);
-  if (story.blocked !== null) warn('blocked', `The story is blocked: ${story.blocked.note}`);
+    warn('blocked_by', `The story is done, but ${blockers.join(', ')}, which it waits for, is not.`);
+  if (story.blocked !== null)
+    warn('blocked', `The story is done, but still marked as blocked: ${story.blocked.note}`);
   if (holder !== null) warn('lease_held', `${holder} still works on the story and holds its lease.`);
   if (awaitsMerge)
-    warn('merge_pending', 'The submitted work stays open until the linked repository reports its merge.');
+    warn(
+      'merge_pending',
+      'The submitted work stays open until the linked repository reports that it was merged.',
+    );
   return warnings;
 }
 

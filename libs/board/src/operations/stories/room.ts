@@ -15,6 +15,6 @@ export function roomFor(
   const verdict = wipVerdict({ wipLimit: column.wip_limit, storyCount: storyCount - 1 }, wipLimits);
   if (verdict === 'refuse') throw refuse('wip_limit', { columnId: column.id, limit: column.wip_limit });
   if (verdict === 'fine') return [];
-  const message = `The column has ${storyCount} stories now, and its limit is ${column.wip_limit ?? 0}.`;
+  const message = `The column now has ${storyCount} stories; its limit is ${column.wip_limit ?? 0}.`;
   return [{ code: 'wip_limit', message, columnId: column.id }];
 }

@@ -143,7 +143,7 @@ function factOf(
 }
 
 const aheadOfClock = (): ApiError =>
-  badRequest('No forge can have seen it yet.', [
+  badRequest('The time of the observation is in the future.', [
     {
       path: 'observation.observedAt',
       message: `is more than ${mostAheadMinutes} minutes ahead of the server`,

@@ -13,7 +13,7 @@ export const create = handle(registry.deliveryGroups.create, async (context) => 
   };
   // A new group has no holder yet, so it cannot conflict with the holders of its stories.
   const [{ at, projectId }, found] = await Promise.all([access(), lockStories(db, place)]);
-  if (projectId === null) throw new Error('a group is made in a project');
+  if (projectId === null) throw new Error('a group needs a project');
   const storyIds = await requireJoinable(context, place, projectId, found);
 
   const id = newId();

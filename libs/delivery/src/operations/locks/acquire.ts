@@ -47,7 +47,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   const { params, targetId: projectId, caller, db, policy: askPolicy, emit, refuse } = context;
   const asked = params.resources.map(normalizeResource);
   const issues = issuesOf(asked);
-  if (issues.length > 0) throw badRequest('The resources cannot be locked.', issues);
+  if (issues.length > 0) throw badRequest('The resources are not valid.', issues);
   const { mode, dryRun, executionId, storyId } = params;
   const resources = [...new Set(asked)];
   const runId = params.runId ?? null;

@@ -22,5 +22,4 @@ export const list = handle(registry.locks.list, async ({ params, targetId, calle
   });
 });
 
-const unfit = (message: string) =>
-  badRequest('The resource cannot be looked for.', [{ path: 'resource', message }]);
+const unfit = (message: string) => badRequest('The resource is not valid.', [{ path: 'resource', message }]);

@@ -157,7 +157,7 @@ describe('the cursor of an event', () => {
   it('is one that only its key opens', () => {
     const [one, other] = [createEventCursors(Buffer.alloc(32, 1)), createEventCursors(Buffer.alloc(32, 2))];
     for (const seq of [0, 1, 2 ** 40]) expect(one.open(one.seal(seq))).toBe(seq);
-    expect(() => other.open(one.seal(1))).toThrow('the cursor is not one of this list');
+    expect(() => other.open(one.seal(1))).toThrow('the cursor does not belong to this list');
   });
 
   it('is told to be too old once events that come after it are gone', async () => {
@@ -165,14 +165,14 @@ describe('the cursor of an event', () => {
     await happen({}, {}, {}, {});
     const [, second] = (await people.dan.events.list()).items;
     await world.rows('delete from activity where org_id = $1 and seq <= 2', people.orgId);
-    await expect(people.dan.events.list({ after: before.cursor })).rejects.toThrow('are no longer kept');
+    await expect(people.dan.events.list({ after: before.cursor })).rejects.toThrow('are no longer available');
     const { items, oldest } = await people.dan.events.list();
     expect(items).toHaveLength(2);
     for (const after of [second?.cursor ?? '', oldest])
       expect(ids((await people.dan.events.list({ after })).items)).toEqual(ids(items));
 
     await world.rows('delete from activity where org_id = $1', people.orgId);
-    await expect(people.dan.events.list({ after: oldest })).rejects.toThrow('are no longer kept');
+    await expect(people.dan.events.list({ after: oldest })).rejects.toThrow('are no longer available');
     const empty = await people.dan.events.list();
     expect((await people.dan.events.list({ after: empty.oldest })).items).toEqual([]);
   });

@@ -16,8 +16,8 @@ export const replay = handle(
     const [from, to] = [edgeOf(params.from), edgeOf(params.to)];
     const range = { webhookId, from, to };
     if (typeof from !== typeof to)
-      throw badRequest('The range has no two ends of a kind.', [
-        { path: 'to', message: 'must be a number where from is one, and else a time' },
+      throw badRequest('The two ends of the range have different types.', [
+        { path: 'to', message: 'must be a number if from is a number, otherwise a time' },
       ]);
     if (from > to)
       throw badRequest('The range is empty.', [{ path: 'to', message: 'must not be before from' }]);

@@ -20,5 +20,6 @@ export const usualWebhooks: WebhooksSetUp = {
 /** Throws 400 if requests to this URL are not allowed. */
 export function requireUrl({ networks }: WebhooksSetUp, url: string): void {
   const message = refusedUrl(url, networks);
-  if (message !== null) throw badRequest('Nothing is sent to this address.', [{ path: 'url', message }]);
+  if (message !== null)
+    throw badRequest('Webhooks cannot be sent to this address.', [{ path: 'url', message }]);
 }

@@ -19,11 +19,11 @@ export const register = handle(registry.devices.register, async ({ params, calle
   const { deviceId, name, platform, pushToken, appVersion } = params;
   const { memberId, tokenId } = caller;
   if (platform === 'web' && pushToken != null && !isSubscription(pushToken)) {
-    throw badRequest('The pushToken is no subscription.', [
+    throw badRequest('The pushToken is not a valid push subscription.', [
       {
         path: 'pushToken',
         message:
-          'of a browser: the JSON of its PushSubscription, with an https endpoint, keys.p256dh and keys.auth',
+          "must be the JSON of a browser's PushSubscription, with an https endpoint, keys.p256dh and keys.auth",
       },
     ]);
   }

@@ -110,7 +110,7 @@ describe('identityProviders.upsert', () => {
   });
 
   it.each([
-    ['http outside the networks that the operator named', 'http://login.example:8080'],
+    ['plain http outside the networks that the operator allowed', 'http://login.example:8080'],
     ['an address of this machine', 'https://127.0.0.1'],
     ['an address of a private network', 'https://192.168.1.1'],
     ['a name and a password', 'https://ana:secret@login.example'],

@@ -22,5 +22,6 @@ export const redirectUrlOf = ({ baseUrl }: Pick<IdentityProvidersSetUp, 'baseUrl
 /** Throws 400 if requests to the issuer are not allowed. */
 export function requireIssuer({ networks }: IdentityProvidersSetUp, issuer: string): void {
   const message = refusedUrl(issuer, networks);
-  if (message !== null) throw badRequest('Nothing is asked at this address.', [{ path: 'issuer', message }]);
+  if (message !== null)
+    throw badRequest('This address cannot be used as an issuer.', [{ path: 'issuer', message }]);
 }

@@ -28,5 +28,5 @@ export const lacksSeat = (role: OrgRole, seats: Seats): boolean => holdsSeat(rol
 /** Throws 403 if a caller other than the owner invites an admin. */
 export function requireOwnerForAdmin(orgRole: OrgRole, invitedAs: OrgRole): void {
   if (invitedAs === 'admin' && orgRole !== 'owner')
-    throw roleTooLow({ needed: 'owner', held: orgRole }, 'Only the owner may invite somebody as admin.');
+    throw roleTooLow({ needed: 'owner', held: orgRole }, 'Only the owner can invite an admin.');
 }

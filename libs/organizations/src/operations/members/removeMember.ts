@@ -10,7 +10,7 @@ export const removeMember = handle(
     const ruling = rulingOnRemoval(actingRole, member.role);
     if (ruling === 'owner_required') throw refuse('owner_required');
     if (ruling === 'owner_only')
-      throw roleTooLow({ needed: 'owner', held: actingRole }, 'Only the owner removes an admin.');
+      throw roleTooLow({ needed: 'owner', held: actingRole }, 'Only the owner can remove an admin.');
 
     members.save(db, member, { status: 'removed' }, at);
     db.later(releaseMember(member.id));

@@ -17,7 +17,10 @@ export const setRole = handle(registry.members.setRole, async ({ params, db, acc
   const ruling = rulingOnRole(actingRole, member.role, role);
   if (ruling === 'owner_required') throw refuse('owner_required');
   if (ruling === 'owner_only')
-    throw roleTooLow({ needed: 'owner', held: actingRole }, 'Only the owner makes or unmakes an admin.');
+    throw roleTooLow(
+      { needed: 'owner', held: actingRole },
+      'Only the owner can give or take the role admin.',
+    );
   if (ruling === 'unchanged') return { member: toMember(member) };
   if (ruling === 'needs_seat' && seats !== undefined && freeSeats(seats) < 1) {
     throw refuse('seats_exhausted', { ...seats });

@@ -77,5 +77,6 @@ const memberOf = ({ memberId }: Caller, agentId: string | null) =>
  */
 function requireNoMore(by: OrgRole, whose: OrgRole, mayReadInbox: boolean): void {
   if (orgRank(whose) > orgRank(by)) throw roleTooLow({ needed: whose, held: by });
-  if (mayReadInbox) throw forbidden('not_own_agent', 'Its member alone lets an agent read the inbox.');
+  if (mayReadInbox)
+    throw forbidden('not_own_agent', "Only the agent's own member can let it read their inbox.");
 }

@@ -18,7 +18,7 @@ export const publish = handle(
     const { slug, version, encoding } = params;
     const decoded = decodeContent(params.content, encoding);
     if ('problem' in decoded) {
-      throw badRequest('The content does not fit.', [{ path: 'content', message: decoded.problem }]);
+      throw badRequest('The content is invalid.', [{ path: 'content', message: decoded.problem }]);
     }
     const { bytes } = decoded;
     const sha256 = sha256Of(bytes);

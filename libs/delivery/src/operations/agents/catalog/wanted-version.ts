@@ -14,8 +14,8 @@ export async function wantedVersion<Row>(
   find: Find<Row>,
 ): Promise<{ readonly row: Row; readonly versions: CatalogVersionRef[] }> {
   if (version !== undefined && !isRange(version)) {
-    throw badRequest('The version does not fit.', [
-      { path: 'version', message: 'must be a version, or a range such as ^1.2' },
+    throw badRequest('The version is invalid.', [
+      { path: 'version', message: 'must be a version such as 1.4.0, or a range such as ^1.2' },
     ]);
   }
   const [exact, versions] = await Promise.all([find(db, ref, version), listVersions(db, ref)]);
