@@ -163,7 +163,7 @@ To undo it: muster imports undo --import-id ${imports[0]?.id ?? ''}
   it('stops where the project cannot be written, and says how far it came', async () => {
     const file = await fileOf('one.csv', linear('A-1,One,Todo,,,,,'));
     const stopped = await muster.as(people.dan, 'import', 'linear', file, '--project', key);
-    expect(stopped).toMatchObject({ code: 3, out: expect.stringContaining('Made 0, ') });
+    expect(stopped).toMatchObject({ code: 3, out: expect.stringContaining('Created 0, ') });
     expect(stopped.err).toContain('role');
   });
 
@@ -224,7 +224,7 @@ describe('a board file', () => {
     expect(first).toEqual({
       code: 0,
       err: '',
-      out: 'Brought in 2 stories and 1 epic as the project Last mile (BOARD).\n',
+      out: 'Imported 2 stories and 1 epic as the project Last mile (BOARD).\n',
     });
     expect(await bring('board', 'board.json', board('A queue', 'Merging'))).toEqual(first);
     expect((await stories()).map(({ title, status }) => ({ title, status }))).toEqual([

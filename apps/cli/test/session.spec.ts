@@ -124,7 +124,7 @@ describe('where a call goes', () => {
     const other = await muster.run(['session', 'identity', '--base-url', 'http://127.0.0.1:1']);
     expect(other).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/^muster: the kept token is for http/),
+      err: expect.stringMatching(/^muster: the saved token is for http/),
     });
   });
 });
@@ -133,10 +133,13 @@ it('forgets a login, and says that the token lives on', async () => {
   const out = await muster.run(['logout', '--profile', 'robo']);
   expect(out).toMatchObject({
     code: 0,
-    out: expect.stringContaining('"robo" is forgotten; its token still works'),
+    out: expect.stringContaining('"robo" was removed from this machine; its token still works'),
   });
   await muster.run(['logout', '--all']);
-  expect(await muster.run(['logout'])).toMatchObject({ code: 2, err: 'muster: nobody is signed in\n' });
+  expect(await muster.run(['logout'])).toMatchObject({
+    code: 2,
+    err: 'muster: there is no login on this machine\n',
+  });
   expect(await muster.run(['whoami'])).toMatchObject({
     code: 2,
     err: expect.stringContaining('muster login'),

@@ -186,7 +186,7 @@ describe('flags', () => {
     ['stories.create', ['--status', 'nowhere'], /must be one of backlog, ready/],
     ['stories.list', ['--limit', '1.5'], /must be a whole number/],
     ['stories.updateGitMeta', ['--git', '{'], /must be JSON/],
-    ['stories.create', ['--spec', '@no/such/file'], /There is no file "no\/such\/file"/],
+    ['stories.create', ['--spec', '@no/such/file'], /The file "no\/such\/file" does not exist/],
     ['policy.update', ['--require-merge-proof', 'maybe'], /must be true, false or null/],
     ['stories.create', ['--titel', 'x'], /unknown option '--titel'[^]*--title/],
   ])('of %s refuse %p', (name, words, message) => {
