@@ -106,13 +106,13 @@ describe('a file of a client', () => {
     expect(await install(client)).toMatchObject({
       code: 0,
       err: '',
-      out: expect.stringContaining('Wrote muster into'),
+      out: expect.stringContaining('Added muster to'),
     });
     expect(JSON.parse(await read(file))).toEqual(content);
     expect((await install(client)).out).toContain('already');
     expect(await mcp('uninstall', client)).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^Took muster out of/),
+      out: expect.stringMatching(/^Removed muster from/),
     });
     expect(await read(file)).not.toContain('muster');
     expect((await mcp('uninstall', client)).out).toContain('was not in');
@@ -214,7 +214,7 @@ it('never writes a token, not even where it is given as the name of a variable',
 it('of the repository is for those clients that read one there', async () => {
   expect(await install('windsurf', '--scope', 'project')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('Windsurf reads no file of a repository'),
+    err: expect.stringContaining('Windsurf has no configuration file in repositories'),
   });
   const shown = await install('vscode', '--scope', 'project', '--print');
   expect(shown.out).toMatch(/\/\.vscode\/mcp\.json:\n/);
@@ -276,7 +276,7 @@ describe('OAuth', () => {
   it('is used where the installation says that it has it: the address alone is written', async () => {
     const address = await installation((origin) => `${origin}/api/mcp`);
     const { out } = await mcp('install', 'cursor', '--base-url', address);
-    expect(out).toContain('Cursor signs in by OAuth when it first calls.');
+    expect(out).toContain('Cursor signs in with OAuth at its first call.');
     expect(JSON.parse(await read('.cursor/mcp.json'))).toEqual({
       mcpServers: { muster: { url: `${address}/api/mcp?mode=core` } },
     });

@@ -50,7 +50,7 @@ describe('muster watch', () => {
 
   it('can be of one project', async () => {
     const [app, none] = await Promise.all([watch('--project', 'APP'), watch('--project', 'NONE')]);
-    expect(app.out).toMatch(/\nNobody is at work\.\n[^]*\nNo one holds a lease\.\n[^]*src\/db/);
+    expect(app.out).toMatch(/\nNo one is at work\.\n[^]*\nNo one holds a lease\.\n[^]*src\/db/);
     expect(none).toMatchObject({ code: 3, err: expect.stringContaining('404') });
   });
 
