@@ -48,32 +48,12 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));
   const bare = await services.bareServer('bare-mcp.ts', { API_URL: api.url });
   const ours = (requests: readonly LoadRequest[]): Asked => ({ url: gateway.url, requests });
-  const courses: readonly { name: string; ours: Asked; theirs: Asked }[] = [
-    {
-      name: 'tools/call / the operation itself',
-      ours: ours(asked.call),
-      theirs: { url: api.url, requests: asked.direct },
-    },
-    {
-      name: 'tools/call / plain forward',
-      ours: ours(asked.call),
-      theirs: { url: bare, requests: asked.direct },
-    },
-    {
-      name: 'tools/call / McpServer a request',
-      ours: ours(asked.call),
-      theirs: { url: bare, requests: asked.call },
-    },
-    {
-      name: 'tools/list / McpServer a request',
-      ours: ours(asked.list),
-      theirs: { url: bare, requests: asked.list },
-    },
-    {
-      name: 'tools/list, core / McpServer',
-      ours: ours(asked.core),
-      theirs: { url: bare, requests: asked.list },
-    },
+  const courses: readonly (readonly [name: string, ours: Asked, theirs: Asked])[] = [
+    ['tools/call / the operation itself', ours(asked.call), { url: api.url, requests: asked.direct }],
+    ['tools/call / plain forward', ours(asked.call), { url: bare, requests: asked.direct }],
+    ['tools/call / McpServer a request', ours(asked.call), { url: bare, requests: asked.call }],
+    ['tools/list / McpServer a request', ours(asked.list), { url: bare, requests: asked.list }],
+    ['tools/list, core / McpServer', ours(asked.core), { url: bare, requests: asked.list }],
   ];
   const side =
     ({ url, requests }: Asked, what: string): Side =>
@@ -86,10 +66,10 @@ export async function measureMcp(services: Services, effort: Effort): Promise<Su
         time,
       );
   const samples = await inTurns(
-    courses.map(({ name, ours, theirs }) => [side(ours, name), side(theirs, `beside it, ${name}`)]),
+    courses.map(([name, own, other]) => [side(own, name), side(other, `beside it, ${name}`)]),
     effort,
   );
-  return courses.map(({ name }, index) => {
+  return courses.map(([name], index) => {
     const [mine = [], others = []] = samples[index] ?? [];
     return summarize({ name, goal: null, ours: mine, theirs: others, roundTrips: null });
   });

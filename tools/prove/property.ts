@@ -53,6 +53,13 @@ export interface Property {
   readonly controls: readonly Control[];
 }
 
+/** The procedure of a property. It runs without the given guards. */
+export type RunProperty<Extent> = (
+  setting: RunSetup,
+  extent: Extent,
+  removals: readonly GuardRemoval[],
+) => Promise<Findings>;
+
 /** A property whose controls use the property's own procedure without some of the guards. */
 interface Trials<Extent> {
   readonly name: string;
@@ -60,7 +67,7 @@ interface Trials<Extent> {
   readonly leftTo?: 'nx long';
   readonly short: Extent;
   readonly long: Extent;
-  readonly run: (setting: RunSetup, extent: Extent, removals: readonly GuardRemoval[]) => Promise<Findings>;
+  readonly run: RunProperty<Extent>;
   readonly controls: readonly (Pick<Control, 'name' | 'leftTo'> & {
     /** The extent of the control; by default that of the short form. */
     readonly extent?: Extent;

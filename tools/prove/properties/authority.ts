@@ -24,8 +24,8 @@ import {
   openApi,
   reasonOf,
 } from '../callers.ts';
-import { type GuardRemoval, without } from '../guards.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { without } from '../guards.ts';
+import { property, type RunProperty } from '../property.ts';
 
 /** A kind of token, with the role of the member that it belongs to. */
 interface Kind {
@@ -231,11 +231,11 @@ async function inTurns<Item>(items: readonly Item[], doOne: (item: Item) => Prom
   await Promise.all(Array.from({ length: atOnce }, turn));
 }
 
-async function run(
-  { note, services }: RunSetup,
-  { kinds: tried, isTried = () => true, isEnded = () => false }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async (
+  { note, services },
+  { kinds: tried, isTried = () => true, isEnded = () => false },
+  removals,
+) => {
   const site = await openApi(services, { people: 4, viewers: [2], removals });
   const [owner, other, , stranger] = site.people;
   if (other === undefined || stranger === undefined) throw new Error('nobody is there');
@@ -279,7 +279,7 @@ async function run(
     });
   }
   return { violations, figures: { 'kinds of token': tried.length, operations: all.length, ...answers } };
-}
+};
 
 /** The extent of a control: one kind of token, until the first violation. */
 const until = (kindName: string): Extent => ({

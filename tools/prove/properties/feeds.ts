@@ -5,9 +5,9 @@
 import { Dice } from '@muster/tools';
 import { makeBoard, stories } from '../board.ts';
 import { differencesIn } from '../differences.ts';
-import { type GuardRemoval, without } from '../guards.ts';
+import { without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { type Findings, property, type RunProperty } from '../property.ts';
 import { countOf } from '../services.ts';
 import { type Desk, foundTeam, must, openDesk, type TestTeam } from '../team.ts';
 import { followActivity, followEvents, type FeedFollower } from './feeds/followers.ts';
@@ -37,11 +37,7 @@ interface Work {
   readonly executionId: string;
 }
 
-async function run(
-  { seed, services }: RunSetup,
-  least: number,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<number> = async ({ seed, services }, least, removals) => {
   const team = await foundTeam(services);
   if (removals.length > 0) await team.database.owner.query(sequenceSql);
   const desk = await openDesk(team, services, { removals, max: writers });
@@ -65,7 +61,7 @@ async function run(
   // All writes are committed by now, so a last look must find all events that a follower has not seen yet.
   for (const follower of followers) await follower.look();
   return report(team, followers, written);
-}
+};
 
 async function beginWorks(team: TestTeam, desk: Desk): Promise<Work[]> {
   const works: Work[] = [];

@@ -9,8 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, MusterError } from '@muster/client';
 import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '@muster/testing/github';
 import { Dice } from '@muster/tools';
-import { type GuardRemoval, without } from '../guards.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { without } from '../guards.ts';
+import { property, type RunProperty } from '../property.ts';
 import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 
@@ -52,11 +52,7 @@ const lifeOf = (nth: number): PullLife => ({
   ...{ base: 'main', title: 'Land it', body: null },
 });
 
-async function run(
-  { seed, services }: RunSetup,
-  { lives, oneReportedOf }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ seed, services }, { lives, oneReportedOf }, removals) => {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1, removals });
   await site.startWorker();
@@ -92,7 +88,7 @@ async function run(
       'merges that a token reported': course.counts.reports,
     },
   };
-}
+};
 
 async function deliver({ forge, counts }: Course, { event, payload }: GithubEvent): Promise<void> {
   counts.deliveries += 1;

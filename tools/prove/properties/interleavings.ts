@@ -3,8 +3,8 @@
  * exactly the expected one.
  */
 import { crowd } from '../board.ts';
-import { type GuardRemoval } from '../guards.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+
+import { property, type RunProperty } from '../property.ts';
 import { claimScenes } from './interleavings/claim-scenes.ts';
 import { scenes as leaseScenes } from './interleavings/scenes.ts';
 import { type Interleaving, play, setStage } from './interleavings/stage.ts';
@@ -15,11 +15,7 @@ interface Extent {
   readonly isCrowded: boolean;
 }
 
-async function run(
-  { services }: RunSetup,
-  { scenes, isCrowded }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ services }, { scenes, isCrowded }, removals) => {
   const stage = await setStage(services, removals);
   const violations: string[] = [];
   const counts = { scenes: 0, waits: 0 };
@@ -37,7 +33,7 @@ async function run(
     await playAll();
   }
   return { violations, figures: { scenes: counts.scenes, 'times the second one waited': counts.waits } };
-}
+};
 
 const all: Extent = { scenes: [...leaseScenes, ...claimScenes], isCrowded: true };
 

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { makeBoard } from '../board.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
-import { type GuardRemoval } from '../guards.ts';
+import { property, type RunProperty } from '../property.ts';
+
 import { type Desk, findTeam, openDesk, type TestTeam } from '../team.ts';
 import { commands } from './lease-model/commands.ts';
 import { brokenInvariants } from './lease-model/invariants.ts';
@@ -51,11 +51,7 @@ interface Extent {
 }
 
 /** Runs until enough commands are done or one shows a difference. */
-async function run(
-  { seed, services, note }: RunSetup,
-  { least, shrinks }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ seed, services, note }, { least, shrinks }, removals) => {
   const team = await findTeam(services);
   const desk = await openDesk(team, services, { removals, max: 1 });
   const course: Course = { team, desk, counts: new Map() };
@@ -74,7 +70,7 @@ async function run(
   for (const [what, count] of [...course.counts].sort(([a], [b]) => a.localeCompare(b)))
     note(`${what}: ${count}`);
   return { violations: [], figures: figuresNow() };
-}
+};
 
 function describe({
   errorInstance,

@@ -4,11 +4,11 @@
  */
 import { Dice } from '@muster/tools';
 import { type Pauses, whileWreaking, wreak } from '../havoc.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
 import { type Course, type Deed, hold, type UnitRef } from './lease-safety/holders.ts';
 import { judge, type Rivals, type SafetyVerdict } from './lease-safety/verdict.ts';
-import { type GuardRemoval, swapped, without } from '../guards.ts';
+import { swapped, without } from '../guards.ts';
 
 interface Extent {
   readonly seconds: number;
@@ -43,11 +43,7 @@ const betweenBreaks = { least: 50, most: 350 };
 /** The number of rounds within which a control must fail. */
 const mostRounds = 12;
 
-async function run(
-  { seed, services, note }: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ seed, services, note }, extent, removals) => {
   const dice = new Dice(seed);
   const site = await openSite(services, { people, removals });
   const { units, rivals } = await makeUnits(site);
@@ -78,7 +74,7 @@ async function run(
       'holders paused': fates.get('paused') ?? 0,
     },
   };
-}
+};
 
 /** Creates stories, two of which are in a delivery group. */
 async function makeUnits(site: Site): Promise<{ units: UnitRef[]; rivals: Rivals }> {

@@ -6,9 +6,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
-import { type GuardRemoval, without } from '../guards.ts';
+import { without } from '../guards.ts';
 import { type LicenseSite, openLicenseSite } from '../license-site.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty } from '../property.ts';
 import { openReceiver, type ProofReceiver } from '../receiver.ts';
 import { comesToBe } from '../site.ts';
 
@@ -36,11 +36,7 @@ async function live(site: LicenseSite, licenses: number): Promise<void> {
   }
 }
 
-async function run(
-  { seed, services }: RunSetup,
-  { licenses, breaks }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ seed, services }, { licenses, breaks }, removals) => {
   const dice = new Dice(seed);
   const site = await openLicenseSite(services, removals);
   const receiver = await openReceiver(services, dice.another(), { failsOnceEach: true });
@@ -68,7 +64,7 @@ async function run(
   const ids = rows.map(({ id }) => id);
   const violations = [...strayIn([...inbox.taken.keys()], ids), ...inbox.wrong.slice(0, 5)];
   return site.report(violations, { events: ids.length });
-}
+};
 
 const deliveredWhenTaken = without('a message waits until its receiver took it', (guarded) =>
   guarded.replace('next_at', "state = 'delivered', settled_at"),

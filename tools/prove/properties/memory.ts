@@ -9,11 +9,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { repositoryRoot, type ThrowAwayApp } from '@muster/tools';
 import { beginWork, idIn, openCallers } from '../callers.ts';
-import { type GuardRemoval, without } from '../guards.ts';
+import { without } from '../guards.ts';
 import { during } from '../havoc.ts';
 import { type TestSite, residentMebibytes, startHouse } from '../house.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty, type RunSetup } from '../property.ts';
 import { type Scope } from '../services.ts';
 
 interface Extent {
@@ -139,11 +139,7 @@ function wishesOf(
   ];
 }
 
-async function run(
-  setting: RunSetup,
-  { seconds, texts, atOnce }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async (setting, { seconds, texts, atOnce }, removals) => {
   const house = await startHouse(setting.services, { gateway: removals });
   const { viewer, executionId } = await arrange(setting, house, texts);
   const watched: Watched[] = [
@@ -175,7 +171,7 @@ async function run(
       ...Object.fromEntries(watched.map(({ name, most }) => [`MiB of ${name} at most`, Math.round(most)])),
     },
   };
-}
+};
 
 export const memory = property<Extent>({
   name: 'memory',

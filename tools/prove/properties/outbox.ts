@@ -9,9 +9,9 @@ import { openQueues } from '@muster/redis/queues';
 import { Dice } from '@muster/tools';
 import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty } from '../property.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
-import { type GuardRemoval, without } from '../guards.ts';
+import { without } from '../guards.ts';
 
 const faultNames = ['relay crash', 'Redis kill', 'Redis flush', 'worker kill'] as const;
 type FaultName = (typeof faultNames)[number];
@@ -53,11 +53,7 @@ interface Course {
   readonly dice: Dice;
 }
 
-async function run(
-  { seed, services, note }: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ seed, services, note }, extent, removals) => {
   const dice = new Dice(seed);
   const site = await openSite(services, { people });
   const { redis } = site.breakables;
@@ -127,7 +123,7 @@ async function run(
       'mails held longer': held,
     },
   };
-}
+};
 
 const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
   'relay crash': async ({ line, worker }) => {

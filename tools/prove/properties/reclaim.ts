@@ -4,9 +4,9 @@
  */
 import { type Client, isRefusal, MusterError } from '@muster/client';
 import { type Pool } from '@muster/driver';
-import { never, type GuardRemoval, without } from '../guards.ts';
+import { never, without } from '../guards.ts';
 import { type TestUser } from '../organization.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty } from '../property.ts';
 import { comesToBe, openSite, type Site } from '../site.ts';
 import { killAfter, type Killed } from './reclaim/agent-process.ts';
 
@@ -41,11 +41,7 @@ interface Course {
   readonly violations: string[];
 }
 
-async function run(
-  { services, note }: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ services, note }, extent, removals) => {
   const site = await openSite(services, { people: 2 });
   await site.startWorker({ removals });
   const [holder, rival] = site.people;
@@ -85,7 +81,7 @@ async function run(
       'ms late at most': Math.max(0, ...late),
     },
   };
-}
+};
 
 /** Starts an agent that acquires the story and writes a checkpoint, and kills it without a shutdown. */
 const kill = ({ site, holder }: Course, storyId: string): Promise<Killed> =>

@@ -14,9 +14,9 @@ import {
   openApi,
   reasonOf,
 } from '../callers.ts';
-import { type GuardRemoval, without } from '../guards.ts';
+import { without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty } from '../property.ts';
 
 interface Extent {
   readonly clients: number;
@@ -50,11 +50,11 @@ interface Copy {
   isReady: boolean;
 }
 
-async function run(
-  { services, note }: RunSetup,
-  { clients, stops, noticeMillis, isTimed, kills = false }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async (
+  { services, note },
+  { clients, stops, noticeMillis, isTimed, kills = false },
+  removals,
+) => {
   const site = await openApi(services, {
     ...{ people: clients, removals },
     environment: { DRAIN_NOTICE_MILLIS: noticeMillis.toString(), DATABASE_POOL: connections },
@@ -97,7 +97,7 @@ async function run(
     violations,
     figures: { clients, calls: all.length, stops, 'connections closed by an answer': closed },
   };
-}
+};
 
 /**
  * Returns the load balancer, and clients that make one call after the other. Each call goes to an instance

@@ -21,8 +21,8 @@ import {
 } from '@muster/tools';
 import { findBundle } from '../bundles.ts';
 import { openApi } from '../callers.ts';
-import { type GuardRemoval, without } from '../guards.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { without } from '../guards.ts';
+import { property, type RunProperty } from '../property.ts';
 import { comesToBe } from '../site.ts';
 import { type AgentName, agents, drawn, losesFiles } from './runner/agents.ts';
 
@@ -285,11 +285,7 @@ async function lookAt(
   return [[`${key} (${[life.agent, ...kills].join(', ')}): ${found.join('; ')}`, ...told].join('\n')];
 }
 
-async function run(
-  { seed, services, note }: RunSetup,
-  { lives: livesBy, atOnce }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ seed, services, note }, { lives: livesBy, atOnce }, removals) => {
   const lives = livesBy(new Dice(seed));
   const home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-prove-runner-')));
   services.onStop(() => rm(home, { recursive: true, force: true }));
@@ -344,7 +340,7 @@ async function run(
   };
   await Promise.all(Array.from({ length: atOnce }, next));
   return { violations, figures: { runs: lives.length, 'runners killed': killed, 'files written': written } };
-}
+};
 
 const chosenAnd =
   (count: number): Extent['lives'] =>

@@ -5,8 +5,8 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CallReply, oddAmong, openApi, quantile } from '../callers.ts';
-import { type GuardRemoval, without } from '../guards.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { without } from '../guards.ts';
+import { property, type RunProperty } from '../property.ts';
 
 interface Extent {
   readonly connections: number;
@@ -72,11 +72,11 @@ function sendSlowly(url: string, count: number, { path, token, addressOf }: Way)
   };
 }
 
-async function run(
-  { services, note }: RunSetup,
-  { connections, calls, addresses, isTimed }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async (
+  { services, note },
+  { connections, calls, addresses, isTimed },
+  removals,
+) => {
   const { api, as, people } = await openApi(services, {
     ...{ people: 2, removals },
     environment: { DATABASE_POOL: connections.toString() },
@@ -130,7 +130,7 @@ async function run(
       }),
     },
   };
-}
+};
 
 export const slowClients = property<Extent>({
   name: 'slow clients',

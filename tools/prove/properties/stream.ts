@@ -7,7 +7,7 @@ import { idIn, openApi } from '../callers.ts';
 import { differencesIn } from '../differences.ts';
 import { type GuardRemoval, removalsIn, without } from '../guards.ts';
 import { during } from '../havoc.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { type Findings, property, type RunProperty, type RunSetup } from '../property.ts';
 import { type Database } from '../services.ts';
 import { comesToBe, tapInto } from '../site.ts';
 import { sequenceSql } from './feeds.ts';
@@ -143,11 +143,7 @@ function wrongWith(reader: StreamReader, all: readonly string[]): string[] {
   ];
 }
 
-async function run(
-  setting: RunSetup,
-  { reading, traces }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async (setting, { reading, traces }, removals) => {
   const reports = [
     ...(reading === undefined ? [] : [await readThroughRestarts(setting, reading, removals)]),
     ...(traces === undefined ? [] : [await lookForTraces(setting.services, traces, removals)]),
@@ -156,7 +152,7 @@ async function run(
     violations: reports.flatMap(({ violations }) => violations),
     figures: Object.assign({}, ...reports.map(({ figures }) => figures)) as Findings['figures'],
   };
-}
+};
 
 /**
  * Takes event numbers from a sequence before the commit and sets the stream's position to the largest of

@@ -16,9 +16,9 @@ import {
   reasonOf,
   type HeldJob,
 } from '../callers.ts';
-import { type GuardRemoval, without } from '../guards.ts';
+import { without } from '../guards.ts';
 import { foundOrganization } from '../organization.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty } from '../property.ts';
 import { comesToBe } from '../site.ts';
 
 interface Extent {
@@ -143,11 +143,11 @@ async function wakeAll({ as }: ApiSite, streams: readonly Stream[]): Promise<voi
     await as(token)('deliveryExecutions.checkpoint', { executionId, leaseToken, summary: 'Here' });
 }
 
-async function run(
-  { services, note }: RunSetup,
-  { connections, organizations, tokens, calls, isTimed }: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async (
+  { services, note },
+  { connections, organizations, tokens, calls, isTimed },
+  removals,
+) => {
   const environment = { DATABASE_POOL: connections.toString() };
   const ground = await openApi(services, { people: 1, removals, environment });
   const ask = (): Promise<CallReply> => ground.as(ground.people[0].token)('session.identity', {});
@@ -193,7 +193,7 @@ async function run(
       }),
     },
   };
-}
+};
 
 export const waiting = property<Extent>({
   name: 'waiting',

@@ -7,9 +7,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Dice } from '@muster/tools';
 import { strayIn } from '../differences.ts';
-import { type GuardRemoval, without } from '../guards.ts';
+import { without } from '../guards.ts';
 import { type Pauses } from '../havoc.ts';
-import { property, type Findings, type RunSetup } from '../property.ts';
+import { property, type RunProperty } from '../property.ts';
 import { type Inbox, openReceiver, type ProofReceiver } from '../receiver.ts';
 import { countOf } from '../services.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
@@ -57,11 +57,7 @@ interface Endpoint {
   readonly inbox: Inbox;
 }
 
-async function run(
-  { seed, services, note }: RunSetup,
-  extent: Extent,
-  removals: readonly GuardRemoval[],
-): Promise<Findings> {
+const run: RunProperty<Extent> = async ({ seed, services, note }, extent, removals) => {
   const dice = new Dice(seed);
   const site = await openSite(services, { people: 1 });
   const receiver = await openReceiver(services, dice.another());
@@ -113,7 +109,7 @@ async function run(
       'ms after the last write': Math.round(millis),
     },
   };
-}
+};
 
 async function openEndpoint(
   { site, receiver }: Course,
