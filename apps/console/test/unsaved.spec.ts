@@ -18,7 +18,7 @@ const hasLongField = (source: string): boolean =>
       Number((/maxLength=\{([\d_]+)\}/.exec(field)?.[1] ?? '0').replaceAll('_', '')) > maxShortText,
   );
 const isGuarded = (source: string): boolean =>
-  /\b(useAskBeforeLeaving|useNewText|markUnsaved)\(|<Form\b/.test(source);
+  /\b(useLeaveConfirmation|useNewTextDraft|markUnsaved)\(|<Form\b/.test(source);
 
 it('guards each form with a field for longer text', () => {
   const files = readdirSync(web, { recursive: true, encoding: 'utf8' })

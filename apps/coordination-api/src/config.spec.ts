@@ -50,7 +50,7 @@ it('MCP_GATEWAY_KEY is needed where clients of MCP sign in, and may be several',
 describe('WEBHOOK_NETWORKS', () => {
   it('stops the start when it names no network, and is named', () => {
     expect(() => readConfig({ ...environment, WEBHOOK_NETWORKS: '10.0.0.0' })).toThrow(
-      'WEBHOOK_NETWORKS 10.0.0.0 is no network',
+      'WEBHOOK_NETWORKS 10.0.0.0 is not a network',
     );
   });
 });

@@ -1,7 +1,7 @@
 /**
- * A record is described once: its columns, which of them callers may set, what clears them, which are not shown. What is
- * read, shown, made, changed and written of it follows. A field of the contract is called as its column is, in the
- * contract's spelling: targetDate for target_date.
+ * Functions that read, create, change and write the records of a table. They are derived from one description of the
+ * table's columns. It says which columns callers may set, which value clears them, and which are hidden. The name of a
+ * field in the contract is the name of its column in camel case: targetDate for target_date.
  */
 import { refusal } from '@muster/registry';
 import { type Selectable } from 'kysely';
@@ -12,24 +12,27 @@ import { type DB } from './schema.generated.ts';
 import { of, organization, type Part, type Query, sql } from './sql.ts';
 import { type Db } from './transaction.ts';
 
-/** The id of a record: a value, or the words for it in a statement. */
+/** The id of a record: a value, or an SQL expression for it. */
 export type Id = string | Part;
 
 /** The description of a column. */
 interface Column<Value> {
-  /** Callers may change it. */
+  /** True if callers may change the column. */
   readonly set?: true;
-  /** The value in a new record if none is given. Without this and `empty` a value is required. */
+  /** The value in a new record if none is given. A column without `initial` and `empty` requires a value. */
   readonly initial?: Value;
-  /** The same; and null clears it to this. A text that is empty is shown as null: nothing was said. */
+  /**
+   * The value in a new record if none is given, and after a caller clears the column with null. An empty
+   * text is shown as null.
+   */
   readonly empty?: Value;
-  /** Callers do not see it as a field of its own. */
+  /** True if callers do not see the column as a field. */
   readonly hidden?: true;
-  /** The database keeps it by itself. */
+  /** True if the database computes the column. */
   readonly derived?: true;
 }
 
-/** The columns that every record has, and no description names. */
+/** The columns that every record has. Descriptions do not contain them. */
 const stamps = ['id', 'created_at', 'updated_at', 'version'] as const;
 type Stamp = (typeof stamps)[number];
 interface Stamped {
@@ -57,13 +60,13 @@ const camel = (column: string): string =>
 
 type Read<Name extends Table, Columns> = Stamped & Pick<Stored<Name>, keyof Columns & keyof Stored<Name>>;
 
-/** The columns whose description has this. */
+/** The columns whose description has the given trait. */
 type With<Columns, Trait> = {
   [Key in keyof Columns]: Columns[Key] extends Trait ? Key : never;
 }[keyof Columns];
 type Optional<Columns> = With<Columns, { initial: unknown } | { empty: unknown } | { derived: true }>;
 
-/** A row in the contract's spelling, without what is hidden. */
+/** A row with the field names of the contract, without its hidden columns. */
 type Shown<Row, Columns> = {
   [Key in Exclude<keyof Row, With<Columns, { hidden: true }>> as Camel<Key>]:
     | Row[Key]
@@ -85,13 +88,13 @@ type Wanted<Row, Columns> = {
     | undefined;
 };
 
-/** A row as it is after a change, and which fields are others than before. */
+/** A row after a change, and the names of the fields that changed. */
 interface Changed<Row> {
   readonly changed: Row;
   readonly fields: string[];
 }
 
-/** Throws where the version that the caller read is not the record's. */
+/** Throws `version_mismatch` if the caller read another version of the record. */
 export function requireVersion(
   { version }: { readonly version: number },
   expected: number | undefined,
@@ -100,14 +103,17 @@ export function requireVersion(
     throw refusal('version_mismatch', { currentVersion: version });
 }
 
-/** The row after these changes: the next version, changed `at`. */
+/** Returns the row with these changes, the next version number, and `at` as the time of its last change. */
 export const nextVersion = <Row extends { readonly version: number }>(
   row: Row,
   changes: Partial<Row>,
   at: string,
 ): Row => ({ ...row, ...changes, updated_at: at, version: row.version + 1 });
 
-/** Makes the function that shows a row; compiled, since a loop over its fields would cost a long list a tenth more. */
+/**
+ * Builds the function that converts a row to its form in the contract. The function is generated, because a
+ * loop over the fields makes long lists about 10 % slower.
+ */
 const shower = (columns: readonly string[], texts: readonly string[] = []) =>
   // oxlint-disable-next-line typescript/no-implied-eval -- the names are columns, which sql.columns checked
   new Function(
@@ -115,7 +121,10 @@ const shower = (columns: readonly string[], texts: readonly string[] = []) =>
     `return { ${columns.map((column) => `${camel(column)}: row.${column}${texts.includes(column) ? ' || null' : ''}`).join()} }`,
   );
 
-/** Columns of a table that are read, and shown in the contract's spelling but for the `hidden` ones. */
+/**
+ * Describes columns of a table that are read together. All but the `hidden` ones are shown with the field
+ * names of the contract.
+ */
 export function view<
   Name extends keyof DB,
   const Seen extends keyof Selectable<DB[Name]> & string,
@@ -131,7 +140,7 @@ export function view<
   };
 }
 
-/** A column as it is described, and what the contract calls it. */
+/** The description of a column, with the name of its field in the contract. */
 interface Described extends Column<unknown> {
   readonly column: string;
   readonly field: string;
@@ -140,7 +149,10 @@ interface Described extends Column<unknown> {
 const describedOf = (columns: Readonly<Record<string, Column<unknown>>>): readonly Described[] =>
   Object.entries(columns).map(([column, traits]) => ({ column, field: camel(column), ...traits }));
 
-/** Returns the columns that are read, inserted, set by callers and shown to them, and the texts that may be empty. */
+/**
+ * Returns separate lists: the columns that are read, those inserted, those that callers may set, those
+ * shown to callers, and the text columns that may be empty.
+ */
 function listsOf(described: readonly Described[]) {
   const where = (is: (column: Described) => boolean): string[] =>
     described.filter(is).map(({ column }) => column);
@@ -153,7 +165,10 @@ function listsOf(described: readonly Described[]) {
   };
 }
 
-/** Returns the requested values that differ from the row, by column, and the names of their fields in the order of the request. */
+/**
+ * Returns the requested values that differ from the row, by column, and the names of their fields in the
+ * order of the request.
+ */
 function changesOf(
   described: readonly Described[],
   now: Readonly<Record<string, unknown>>,
@@ -189,7 +204,7 @@ function newRow(
   return row;
 }
 
-/** Describes the records of a table, which statements call by the alias. */
+/** Describes the records of a table. Statements refer to the table by the alias. */
 export function record<Name extends Table, const Columns extends Description<Name>>(
   table: Name,
   alias: string,
@@ -203,7 +218,10 @@ export function record<Name extends Table, const Columns extends Description<Nam
   const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${of(alias)} and ${as}.id = `;
   const shown = shower(seen, texts) as (row: Row) => Shown<Row, Columns>;
 
-  /** The row as a caller wants it, and which fields that changes; the row itself where none. */
+  /**
+   * Returns the row with the requested changes and the names of the changed fields. Returns the given row
+   * if nothing changes.
+   */
   const changed = <Locked extends Row>(
     row: Locked,
     wanted: Wanted<Row, Columns>,
@@ -215,7 +233,10 @@ export function record<Name extends Table, const Columns extends Description<Nam
     return { changed: nextVersion<Locked>(row, values as Partial<Locked>, at), fields };
   };
 
-  /** Writes what callers may set of a locked record, or these columns, as they are in the changed row. */
+  /**
+   * Builds the statement that writes the given columns of a changed row; by default all columns that
+   * callers may set.
+   */
   const write = (row: Row, written: readonly string[] = settable): Query<unknown> =>
     sql`${sql.update(table, [...written, 'updated_at', 'version'] as never, row as never)} where ${of()} and id = ${row.id}`;
 
@@ -226,21 +247,27 @@ export function record<Name extends Table, const Columns extends Description<Nam
 
     get: (db: Db, id: Id): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
 
-    /** Locks the record against other writers until the transaction ends; 409 where another version is expected. */
+    /**
+     * Locks the record against other writers until the transaction ends. Throws 409 if the caller expects
+     * another version.
+     */
     async lock(db: Db, id: Id, expectedVersion?: number): Promise<Row> {
       const row = await db.get(sql<Row>`${byId}${id} for no key update`);
       requireVersion(row, expectedVersion);
       return row;
     },
 
-    /** A new row. */
+    /** Returns a new row. */
     make(draft: Draft<Row, Columns>, at: string): Row {
       return newRow(described, draft, at) as Row;
     },
 
     changed,
 
-    /** Changes a locked record as a caller wants, and says which fields; where none changes it is as it was. */
+    /**
+     * Applies the requested changes to a locked record, and returns the names of the changed fields. Writes
+     * nothing if no field changes.
+     */
     change<Locked extends Row>(
       db: Db,
       row: Locked,
@@ -262,7 +289,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
     insert: (rows: Row | readonly Row[]): Query<unknown> =>
       sql.insert(table, inserted as never, rows as never),
 
-    /** Many rows in few statements, each by one value. */
+    /** Inserts many rows with few statements. Each statement receives its rows as one JSON value. */
     insertAll: (rows: readonly Row[]): Query<unknown>[] =>
       portionsOf(
         rows.map((row) => JSON.stringify(row)),

@@ -1,20 +1,23 @@
 /**
- * SQL as it is written in the code: sql`select … where s.id = ${id}`. A value becomes a parameter, and so cannot change
- * what a statement says; what can are parts, which are made here and from the code's own words alone.
+ * The template tag for SQL: sql`select … where s.id = ${id}`. An inserted value becomes a parameter, so it cannot change
+ * the meaning of the statement. Only a nested part can change it, and parts consist of text from the source code alone.
  *
- * The text is put together once for each shape (the call site, and the parts that are nested in it), so that a call
- * costs no more than collecting its values.
+ * The text of a statement is built once for each shape: the call site and the parts that are nested in it. Later calls
+ * only collect their values.
  */
 import { type Insertable, type Updateable } from 'kysely';
 import { type Statement } from './burst.ts';
 import { type DB } from './schema.generated.ts';
 
-/** Stands for the organization of the transaction that the statement is sent in; one parameter, however often. */
+/**
+ * A placeholder for the id of the transaction's organization. A statement sends it as one parameter,
+ * however often it occurs.
+ */
 export const organization = Symbol('organization');
 
 declare const rowOf: unique symbol;
 
-/** A piece of a statement, to be nested in others. */
+/** A piece of a statement that can be nested in others. */
 export class Part {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
@@ -25,18 +28,24 @@ export class Part {
   }
 }
 
-/** A statement that can be sent, or nested; its author says what its rows are. */
+/** A statement that can be sent or nested. Its author declares the type of its rows. */
 export interface Query<Row> extends Part {
   readonly [rowOf]: Row;
 }
 
-/** A text that was put together here, and the words of the parts that it was made of, the statement's own first. */
+/**
+ * The text of a built statement, and the strings of its parts. The strings of the statement itself come
+ * first.
+ */
 export interface BoundStatement {
   readonly text: string;
   readonly nested: readonly (readonly string[])[];
 }
 
-/** A node in a tree of statement shapes: the parts and the numbers of values that follow lead to the finished text. */
+/**
+ * A node in a tree of statement shapes. The path through the nested parts and the numbers of values leads
+ * to the finished text.
+ */
 class Shape {
   text: string | null = null;
   private strings: readonly string[] | undefined;
@@ -53,7 +62,7 @@ class Shape {
   }
 
   after(strings: readonly string[], count: number): Shape {
-    // Most are followed by one part only.
+    // Most nodes have only one successor.
     if (this.strings === strings && this.count === count && this.next !== undefined) return this.next;
     if (this.next === undefined) {
       [this.strings, this.count] = [strings, count];
@@ -67,18 +76,18 @@ class Shape {
   }
 }
 
-/** By the first words of a statement. */
+/** The shapes by the strings of the statement at the call site. */
 const shapes = new Map<readonly string[], Shape>();
 
-/** Every text that was bound in this process, for specs. */
+/** Yields every statement text that this process has built. Specs use it. */
 export function* boundStatements(): Generator<BoundStatement> {
   for (const [strings, shape] of shapes) yield* shape.bound([strings]);
 }
 
-/** Stands among the steps for the organization. */
+/** The step in the tree of shapes that stands for the organization. */
 const organizationStep: readonly string[] = [];
 
-/** Collects a statement's values, and finds its shape meanwhile. */
+/** Collects the values of a statement, and finds its shape in the same pass. */
 class Collector {
   readonly parameters: unknown[] = [];
   private readonly orgId: string | null;
@@ -91,7 +100,7 @@ class Collector {
   add(values: readonly unknown[], before: Shape): Shape {
     const { parameters } = this;
     let shape = before;
-    // Counted by hand, and asked in this order: each statement comes through here.
+    // A manual loop with the checks in this order is the fastest, and every statement passes through it.
     for (let index = 0; index < values.length; index += 1) {
       const value = values[index];
       if (value === organization) {
@@ -113,7 +122,7 @@ class Collector {
   }
 }
 
-/** The statement's text, with its parameters numbered in the order of their values. */
+/** Builds the text of a statement. Its parameters are numbered in the order of their values. */
 function textOf(part: Part): string {
   let count = 0;
   let organizationAt = 0;
@@ -128,7 +137,10 @@ function textOf(part: Part): string {
   return write(part);
 }
 
-/** The statement as it is sent in a transaction of this organization; null where that is in none. */
+/**
+ * Returns the statement for a transaction of this organization; null if the transaction has no
+ * organization.
+ */
 export function bind(part: Part, orgId: string | null): Statement {
   const collector = new Collector(orgId);
   let first = shapes.get(part.strings);
@@ -137,7 +149,10 @@ export function bind(part: Part, orgId: string | null): Statement {
   return { sql: (shape.text ??= textOf(part)), parameters: collector.parameters };
 }
 
-/** Texts that were put together in the code: one list for those that read the same, since shapes go by the list. */
+/**
+ * The string lists of generated texts. Equal texts share one list, because shapes are found by the identity
+ * of the list.
+ */
 const lists = new Map<string, readonly string[]>();
 
 function listOf(key: string, make: () => readonly string[]): readonly string[] {
@@ -148,13 +163,13 @@ function listOf(key: string, make: () => readonly string[]): readonly string[] {
 
 const nameForm = /^[a-z_][a-z0-9_]*$/;
 
-/** Throws where a name of a table or a column is none: a value of a caller must not become one. */
+/** Throws if the text is not the name of a table or column, so that no value of a caller becomes SQL. */
 function checked(name: string): string {
   if (!nameForm.test(name)) throw new Error('the name of a table or a column was expected');
   return name;
 }
 
-/** Words that were checked, or never came from outside. */
+/** Creates a part from text that was checked or comes from the source code. */
 const words = (text: string): Part =>
   new Part(
     listOf(text, () => [text]),
@@ -164,14 +179,14 @@ const words = (text: string): Part =>
 const empty = words('');
 const defaultValue = words('default');
 
-/** A word where the code chooses which: the name of a table or a column, `asc`. */
+/** Creates a part from one word that the code chose: the name of a table or column, or `asc`. */
 const word = (text: string): Part => words(checked(text));
 
-/** `s.id, s.title`. */
+/** Creates a list of columns with their alias: `s.id, s.title`. */
 const columns = (alias: string, names: readonly string[]): Part =>
   words(names.map((name) => `${checked(alias)}.${checked(name)}`).join(', '));
 
-/** Values or parts, one after the other, with these words between them. */
+/** Joins values or parts with the given separator. */
 function join(
   values: readonly unknown[],
   between: ', ' | ' ' | ' and ' | ' or ' | ' union all ' = ', ',
@@ -197,7 +212,7 @@ const valueOf = (row: object, column: string): unknown => {
   return value === undefined ? defaultValue : value;
 };
 
-/** `insert into table (…) values (…)` of these columns of a row, or of several. */
+/** Builds `insert into table (…) values (…)` with the given columns of one or several rows. */
 function insert<Table extends keyof DB>(
   table: Table,
   names: ColumnsOf<NewRow<Table>>,
@@ -220,7 +235,7 @@ function insert<Table extends keyof DB>(
   return query(strings, values);
 }
 
-/** `update table set …` with these columns of a row; what follows says of which rows. */
+/** Builds `update table set …` with the given columns of a row. The caller appends the `where` clause. */
 function update<Table extends keyof DB>(
   table: Table,
   names: ColumnsOf<Changes<Table>>,
@@ -238,7 +253,10 @@ function update<Table extends keyof DB>(
   );
 }
 
-/** Caches the SQL of a list of columns, which usually is a constant. */
+/**
+ * A cache of generated SQL by the list of columns. The list is usually a constant, so that the cache finds
+ * it again.
+ */
 const written = new WeakMap<readonly string[], { key: string; strings: readonly string[] }>();
 
 function writing(what: string, names: readonly string[], make: () => readonly string[]): readonly string[] {
@@ -249,7 +267,10 @@ function writing(what: string, names: readonly string[], make: () => readonly st
   return strings;
 }
 
-/** A whole number as it is written: for the planner, which knows nothing of a parameter. */
+/**
+ * Writes an integer into the text of the statement. The planner can use its value, unlike that of a
+ * parameter.
+ */
 function literal(number: number): Part {
   if (!Number.isSafeInteger(number)) throw new Error('a whole number was expected');
   return words(String(number));
@@ -258,7 +279,7 @@ function literal(number: number): Part {
 const query = <Row>(strings: readonly string[], values: readonly unknown[]): Query<Row> =>
   new Part(strings, values) as Query<Row>;
 
-/** A statement. Its row type is what its author says; the specs compare it with the schema. */
+/** Creates a statement. Its author declares the row type, and the specs compare it with the schema. */
 const tag = <Row = unknown>(strings: TemplateStringsArray, ...values: unknown[]): Query<Row> =>
   query(strings, values);
 
@@ -268,7 +289,7 @@ export const sql = Object.assign(tag, { part, empty, word, columns, join, insert
 
 const owned = new Map<string, Part>();
 
-/** The condition that a row, by this alias, is the organization's: `s.org_id = $1`. */
+/** The condition that the row with this alias belongs to the organization: `s.org_id = $1`. */
 export function of(alias = ''): Part {
   let part = owned.get(alias);
   if (part === undefined) {

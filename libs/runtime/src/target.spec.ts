@@ -65,6 +65,6 @@ describe('the record that a call is about', () => {
     const people = await world.org();
     const [id, other] = [await arrangeProject(people, 'WEB'), await arrangeProject(people, 'APP')];
     expect(await ask(people, 'WEB', 'WEB', other, id)).toEqual([id, id, other, id]);
-    await expect(ask(people, 'WEB', 'APP')).rejects.toThrow('is not named by id');
+    await expect(ask(people, 'WEB', 'APP')).rejects.toThrow('must be named by id');
   });
 });

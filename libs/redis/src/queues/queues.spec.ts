@@ -192,7 +192,7 @@ describe('within', () => {
     const endless = within(time.signal, new Promise(() => undefined));
     time.abort();
     await expect(endless).rejects.toThrow('the job exceeded its time limit');
-    await expect(within(time.signal, new Promise(() => undefined))).rejects.toThrow('the time');
+    await expect(within(time.signal, new Promise(() => undefined))).rejects.toThrow('time limit');
   });
 });
 
