@@ -32,7 +32,7 @@ export async function aptKnows(names: readonly [string, ...string[]]): Promise<s
   return names[0];
 }
 
-/** Runs apt-get. Throws the advice with apt-get's last output. */
+/** Runs apt-get. If it fails, throws an error with the given advice and the last lines of apt-get's output. */
 export async function aptGet(advice: string, ...args: string[]): Promise<void> {
   const child = spawn('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },

@@ -150,8 +150,8 @@ async function layGround(scope: Scope, removals: readonly GuardRemoval[]): Promi
 }
 
 /**
- * Returns the address of a tap that removes the given guards, or the database's own address if no guards are
- * given.
+ * Returns the address of a database proxy that removes the given guards from the statements it forwards, or the
+ * database's own address if no guards are given.
  */
 export const tapInto = async (
   scope: Scope,

@@ -1,4 +1,7 @@
-/** Tests rules that hold for a move whatever work is in progress, and wherever the move is interrupted. */
+/**
+ * Tests moves of an organization to another server: the rules of a move must hold whatever work is in progress
+ * and at whatever point the move is interrupted.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { moveOrganization } from '@muster/placement';
 import { until } from '@muster/testing';

@@ -37,7 +37,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** The functions of this file write the records of any table, as a description of the record says. */
+/** The file whose functions build statements for any table, from a description of the table's record. */
 const ofRecords = 'libs/driver/src/record.ts';
 
 /** A random list of columns can name one column twice. No real caller does that. */

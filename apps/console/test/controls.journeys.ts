@@ -39,7 +39,7 @@ export function controlsJourneys(house: House): void {
   });
 
   journey('would take text for elements, were Trusted Types not required', async () => {
-    // Violations of the policy are expected faults of this page.
+    // The test provokes violations of the content security policy, so it does not treat them as failures.
     const window = await house.visit('/');
     const { page } = window;
     const write = () =>

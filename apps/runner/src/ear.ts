@@ -55,7 +55,7 @@ export function openEar({ lease }: ReadyRun, group: ProcessGroup): Ear {
           if (update.content.type !== 'text') return;
           const { text } = update.content;
           const next = update.messageId ?? undefined;
-          // A new message begins. Earlier messages are not part of the last one.
+          // A new message begins, so discard the text of the message before it.
           if (next !== message) {
             endLine();
             words = '';

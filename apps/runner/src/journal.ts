@@ -53,7 +53,7 @@ const JournalEntry = z.object({
   baseUrl: z.string(),
   command: z.array(z.string()),
   protocol: z.enum(['acp', 'command']).default('command'),
-  /** The agent's own id of the conversation so far, for agents that speak the protocol. */
+  /** The id that an agent with the Agent Client Protocol (ACP) gave its conversation; the run resumes it. */
   sessionId: z.string().optional(),
   agentName: z.string(),
   /** Names of the extra environment variables that the agent gets. Values are never stored. */

@@ -47,7 +47,7 @@ export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
 
-/** The query interface of a plain transaction. */
+/** The query interface of a transaction that runs no authorization check. */
 export interface PlainDb extends Db {
   /** Sends the deferred writes ahead of later statements, which then see them. Does not wait for them. */
   flush(): void;

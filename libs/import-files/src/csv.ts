@@ -3,8 +3,8 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { NoImport, type Source } from './source.ts';
 
 /**
- * Normalizes the name of a column, of a table or a board, for comparison: lower case, with spaces for `-` and
- * `_`.
+ * Normalizes the name of a table's column or of a board's column for comparison: the name becomes lower case,
+ * and `-` and `_` become spaces.
  */
 export const columnName = (name: string): string =>
   name

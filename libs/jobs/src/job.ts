@@ -37,14 +37,14 @@ const usualAttempts = 12;
 
 type Statement<Payload> = Pick<Job<'row', Payload>, 'summary' | 'queue' | 'payload' | 'timeoutSeconds'>;
 
-/** Defines a job for each row of the outbox. */
+/** Defines a kind of job that handles a single row of the outbox. */
 export const perRow = <Payload>(job: Statement<Payload>): Job<'row', Payload> => ({
   ...job,
   askedBy: 'row',
   attempts: usualAttempts,
 });
 
-/** Defines a job for several rows of its topic in an organization. */
+/** Defines a kind of job that handles several outbox rows of the same topic and organization together. */
 export const perBatch = <Payload>(job: Statement<Payload>): Job<'batch', Payload> => ({
   ...job,
   askedBy: 'batch',

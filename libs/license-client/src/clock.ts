@@ -19,8 +19,8 @@ export interface TimeSeen {
 const toleranceMillis = 10 * 60_000;
 
 /**
- * Returns the stored times after an answer that was signed a moment ago at `serverSeconds`. The service's
- * time replaces all times seen before.
+ * Returns the times to store when the license service has just signed an answer at `serverSeconds`. They
+ * replace all times that were stored before.
  */
 export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
   aheadMillis: serverSeconds * 1_000 - clockMillis,

@@ -84,9 +84,9 @@ export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mail
       // The ids sort by time, and the same mail written twice becomes one file.
       const file = `${id}-${mail.to.replaceAll(/[^A-Za-z0-9.@-]/g, '_').slice(0, 100)}.eml`;
       await writeFile(path.join(folder, file), message, { mode: 0o600 });
-      // Links in mails are secrets and addresses are personal data, so neither is logged. The name of the
-      // file begins with the id.
-      logger.info({ id }, 'e-e-mail written to the folder');
+      // Links in mails are secrets and addresses are personal data, so the log names only the mail's id. The
+      // name of the written file begins with this id.
+      logger.info({ id }, 'e-mail written to the folder');
     },
     close: () => undefined,
   };

@@ -21,7 +21,7 @@ export interface TokenIdentity {
   readonly mayReadInbox: boolean;
   /** The resource that the token was granted for by OAuth (RFC 8707); null for any other token. */
   readonly resource: string | null;
-  /** The session that made the call; null for a call with a token of its own. */
+  /** The signed-in browser session that made the call; null if the call was made with an access token. */
   readonly session: {
     readonly id: string;
     /**

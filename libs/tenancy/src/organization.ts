@@ -45,8 +45,8 @@ export interface Visit {
   /** The lowest sufficient rank of the member in the organization; rank 1 is viewer. */
   readonly orgRank: number;
   /**
-   * The record whose project decides, and the lowest sufficient rank there; null if the call concerns no
-   * project.
+   * The record that the call concerns, and the lowest sufficient rank of the caller in that record's project;
+   * null if the call concerns no project.
    */
   readonly target: { readonly kind: string; readonly ref: string; readonly rank: number } | null;
   /**

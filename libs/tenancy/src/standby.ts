@@ -94,8 +94,8 @@ export function createStandby(options: StandbyOptions): Standby {
         ${position}::pg_lsn, ${orgId}, ${epoch}, ${kind}, ${ref}, ${projects})`,
       read: (row) => {
         const { at, target_id, project_id, moves, stands_at } = row as StandbyRow;
-        // A read of several pipelines runs the check with each pipeline. The read's position is that of the
-        // first one.
+        // A read that sends several pipelines runs the check with each of them. The position that the check of
+        // the first pipeline returned counts for the whole read.
         if (stood.moves === -1) [stood.position, stood.moves] = [stands_at, moves];
         const orgRole = learn({
           org_role: null,
@@ -167,8 +167,9 @@ interface Asked {
 }
 
 /**
- * Asks the primary for the position of an organization. The answer is null if its rights epoch has changed or
- * the token has expired. All requests of one event loop turn share one statement.
+ * Returns a function that asks the primary how many activity and audit entries an organization has written. The
+ * answer is null if the organization's rights epoch has changed or the token has expired. All requests of one
+ * event loop turn share one statement.
  */
 function createMoves(primary: Pool) {
   let waiting: Asked[] = [];

@@ -64,7 +64,10 @@ export const kinds: readonly Kind[] = [
  * limited to the projects of a bound token.
  */
 const sendsByParams = new Set(['broadcasts.send']);
-/** The owner is refused, and any other caller leaves the organization. */
+/**
+ * Operations that remove the caller from the organization. Only the owner may be used to test them, because they
+ * refuse the owner and would remove any other caller.
+ */
 const endsItsCaller = new Set(['members.leave']);
 
 const isForLeads = ({ access }: Operation): boolean => groundsOf(access).includes('projectLead');

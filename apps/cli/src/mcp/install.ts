@@ -86,8 +86,8 @@ export const typed = (words: readonly string[]): string =>
  */
 export async function runCommand(program: string, words: readonly string[]): Promise<boolean> {
   try {
-    // On Windows, programs that are scripts are only found by a shell. For such a client its settings file is
-    // changed instead.
+    // On Windows, a client that is installed as a script can only be started by a shell, so `run` fails with
+    // ENOENT. The caller then edits the client's settings file instead.
     await run(program, [...words], { timeout: 60_000 });
     return true;
   } catch (error) {

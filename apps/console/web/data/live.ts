@@ -69,7 +69,7 @@ interface WindowState {
   isMine: boolean;
   readonly tell: (told: WindowMessage) => void;
   readonly become: (next: StreamConnection) => void;
-  /** Resolves to true if the session has ended for good; then everything is stopped. */
+  /** Stops the stream in all windows if the session has ended for good; resolves to true in that case. */
   readonly isOver: () => Promise<boolean>;
 }
 

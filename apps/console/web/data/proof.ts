@@ -90,8 +90,8 @@ export const withSignInAgain =
           }))
         : signedIn !== null &&
           error instanceof UnauthorizedError &&
-          // For a read on a page without unsaved text, the console opens the sign-in page in this window
-          // instead.
+          // If only a read was refused and the page has no unsaved text, do not open a second window: the error
+          // is thrown, and the console opens the sign-in page in this window.
           (operation.effect === 'write' || hasUnsaved()) &&
           (await signInAgain(signedIn));
       if (!isAgain) throw error;

@@ -1,6 +1,7 @@
 /**
- * Rate limits per token and per organization. Lease renewals have a separate limit per token: a caller that
- * exceeds its limit loses no lease and affects no colleague's.
+ * Rate limits per token and per organization. Lease renewals have a separate limit per token. A caller that
+ * exceeds the limit for other calls can therefore still renew its leases, and many renewals do not use up the
+ * limits of colleagues.
  */
 import { tooMany } from '@muster/registry';
 import {

@@ -35,7 +35,10 @@ export interface OperatorOperation<
   readonly description?: string;
   readonly params: Params;
   readonly result: Result;
-  /** Runs the operation. It may answer a function, which then runs after the transaction has committed. */
+  /**
+   * Runs the operation in a transaction. Returns the result, or a function that produces the result and is
+   * called after the transaction has committed.
+   */
   readonly run: (
     work: OperationContext,
     params: z.output<Params>,

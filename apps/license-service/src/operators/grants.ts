@@ -58,7 +58,10 @@ export interface NewGrant extends Whom {
   readonly seconds?: number | undefined;
 }
 
-/** Creates a grant and revokes an earlier one for the same claim and product. A new address grant has no person yet. */
+/**
+ * Creates a grant and revokes the earlier grant for the same claim, value and product. A new grant for an
+ * e-mail address belongs to no person yet.
+ */
 export async function makeGrant(
   db: Db,
   { claim, value, product: named = usualProduct, scopes, seconds }: NewGrant,

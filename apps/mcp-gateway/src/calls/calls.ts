@@ -198,8 +198,10 @@ function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
 }
 
 /**
- * Calls an operation for a macro. The connection's project replaces the project that the macro determined.
- * The macro's project is an id, and only the API can tell whether a key names the same project.
+ * Calls an operation for a macro, a tool that combines several operations. On a connection that is bound to a
+ * project, the project id that the macro found is left out of the call, and the connection's project applies.
+ * The connection may name its project by key, and only the API can tell whether a key and an id are the same
+ * project.
  */
 export async function perform(operation: Operation, args: AnswerBody, call: ToolCall): Promise<AnswerBody> {
   const tool = operationTool(operation.name);

@@ -11,9 +11,9 @@ import { mostLookedAt, type Part, searched, sql } from '@muster/driver';
 const mostOrdered = 1_000;
 
 export interface Search {
-  /** The stories in the requested order, with the columns of a page. */
+  /** SQL that scans the stories in the requested order and selects the columns that a page of results shows. */
   readonly walk: Part;
-  /** The columns of a page, for a story `s`. */
+  /** SQL that selects the columns that a page of results shows, for a story `s`. */
   readonly candidate: Part;
   /** The condition that story `s` is the candidate `n` and belongs to the project. */
   readonly inProject: Part;

@@ -121,7 +121,7 @@ describe('what was reviewed', () => {
         const isOtherSpec = part.specVersion !== undefined && part.specVersion !== is.specVersion;
         const one = { verdict: said, isActive: true, ...about };
         expect(isStale(one, { ...is, code: after })).toBe(isOther || isOtherSpec);
-        // If the reviewer named a part, the reviewed content has that part as it was named.
+        // The review keeps every value that the reviewer stated: commit, diff and spec version.
         expect(about).toMatchObject(part);
       }),
     );

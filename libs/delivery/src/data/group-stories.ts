@@ -145,8 +145,8 @@ export interface MergeProof {
    */
   readonly seen: Trust | null;
   /**
-   * The keys of the stories for which no merge of this trust was observed, in order. Canceled stories need no
-   * merge.
+   * For each level of trust, the keys of the stories for which no merge of that trust was observed, in the
+   * order of the group. Canceled stories are left out, because they need no merge.
    */
   readonly unmerged: Readonly<Record<Trust, readonly string[]>>;
 }

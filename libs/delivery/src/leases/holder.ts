@@ -35,7 +35,7 @@ export type LeaseHolder<Unit extends Leased> = Unit & {
  */
 export type RepeatedEnd<Unit extends Leased> = Unit & { readonly kind: 'repeated' };
 
-/** Reports whether the grant applies to the story or group in its current state. */
+/** Returns true if the lease claim still applies to the story or group in its current state. */
 type IsHeldBy<Unit> = (unit: Unit, claim: LeaseClaim) => boolean;
 
 /**

@@ -44,7 +44,10 @@ export const notePull = async (
   return now === before ? null : now;
 };
 
-/** Returns the head of a pull request of a linked repository, if it is known to contain work. */
+/**
+ * Returns the head commit of a pull request of a linked repository. Returns undefined if no execution is known
+ * to have its work in that pull request.
+ */
 export const headOfPull = async (db: Db, repositoryId: string, number: number): Promise<string | undefined> =>
   (
     await db.find(

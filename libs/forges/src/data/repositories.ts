@@ -39,7 +39,7 @@ export const toRepository = (row: RepositoryRow): ForgeRepository => repositorie
 export const aboutRepository = (row: RepositoryRow): Subject =>
   subjectOf('repository', row, row.full_name ?? row.url ?? row.external_id ?? '');
 
-/** A link as callers name it. */
+/** The parameters with which callers name the link between a project and a repository of a connected forge. */
 export interface NamedLink {
   readonly connectionId: string;
   readonly externalId: string | undefined;

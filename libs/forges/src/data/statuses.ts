@@ -101,8 +101,8 @@ export const freeHead = (head: Head, rowId: string): Query<unknown> =>
   sql`update forge_statuses set held_by = null, held_until = null where ${isAt(head)} and held_by = ${rowId}`;
 
 /**
- * Stores the sent or refused status and releases the head. A transaction that waited for the row sees the
- * result.
+ * Stores the commit status that the forge accepted or refused, and releases the head commit for other jobs. A
+ * transaction that waited for the row's lock sees the stored status.
  */
 export const settleHead = (
   db: Db,

@@ -145,7 +145,7 @@ export const forbidden = (
   details: Facts = {},
 ): ApiError => because('forbidden', reason, { message, details });
 
-/** The rights that a call requires, in words or as grounds, and the rights that the caller has. */
+/** The role or scope that a call requires, and the role or scope that the caller has. */
 interface TooLittle<Needed, Held> {
   readonly needed: Needed;
   readonly held: Held;

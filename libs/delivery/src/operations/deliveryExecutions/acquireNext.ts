@@ -81,7 +81,7 @@ async function* inOrder(
   }
 }
 
-/** Yields the candidates among stories with work, page by page. */
+/** Yields, page by page, the candidates among the stories that have work in progress. */
 async function* atWork(
   context: SearchContext,
   work: readonly WorkOnStory[],

@@ -97,7 +97,7 @@ it('makes no version and no event of what stands already, renews the lease, and 
     const { execution } = await api.update({ ...held, ...said });
     expect(execution).toEqual({ ...first.execution, lease: execution.lease });
     expect(await traces()).toEqual(before);
-    // The work was stalled after its lease expired. Once renewed, it waits again.
+    // The execution was stalled while its lease was expired. After the renewal it waits for input again.
     const seen = await api.get({ executionId: held.executionId });
     expect(seen.execution.state).toBe('waiting_input');
   }
