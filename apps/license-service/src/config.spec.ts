@@ -17,7 +17,7 @@ it('needs a database and nothing else, and has the limits of the house', () => {
 });
 
 it.each(['30', '0/1', '30/0', '-1/2', '30/2/1', 'many/2', '30/1e9'])('takes no rate for %s', (given) => {
-  expect(() => readConfig({ ...needed, LIMIT_IP: given })).toThrow('LIMIT_IP is no rate such as 30/2');
+  expect(() => readConfig({ ...needed, LIMIT_IP: given })).toThrow('LIMIT_IP is not a rate such as 30/2');
 });
 
 it('takes no short secret', () => {

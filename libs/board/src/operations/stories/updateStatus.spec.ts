@@ -79,7 +79,7 @@ describe('stories.updateStatus', () => {
     expect(done.story.status).toBe('done');
     const columnId = board.columns.done;
     expect(done.warnings).toEqual([
-      { code: 'blocked_by', message: expect.stringContaining(`waits for ${open.key},`), columnId },
+      { code: 'blocked_by', message: expect.stringContaining(`${open.key}, which it waits for,`), columnId },
       { code: 'blocked', message: expect.stringContaining(note), columnId },
     ]);
   });
