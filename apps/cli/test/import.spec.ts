@@ -95,7 +95,9 @@ To undo it: muster imports undo --import-id ${imports[0]?.id ?? ''}
     expect(later.out).toContain(
       `Kept ${key}-2 (A-2): The story was changed in Muster since the last import.\n`,
     );
-    expect(later.out).toContain('Created 0, updated 1, kept 1; 0 unchanged.\nUse --theirs to overwrite');
+    expect(later.out).toContain(
+      'Created 0, updated 1, kept 1; 0 unchanged.\nStories that were changed in Muster were kept. Use --theirs',
+    );
     const theirs = await bring('linear', 'a.csv', changed, '--theirs', '--json');
     expect(JSON.parse(theirs.out)).toMatchObject({ created: 0, updated: 1, unchanged: 1, kept: [] });
     expect((await stories()).map(({ title }) => title).sort()).toEqual(['One more', 'Two more']);

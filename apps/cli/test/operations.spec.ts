@@ -60,7 +60,10 @@ describe('an operation on the command line', () => {
     const spec = path.join(muster.home(), 'latin.md');
     await writeFile(spec, 'Größe', 'latin1');
     const { code, err } = await chloe('story-spec', 'update', 'WEB-1', '--content', `@${spec}`);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('It must be UTF-8.') });
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('The text must be encoded in UTF-8.'),
+    });
   });
 
   it('takes what is needed without flags, in their order', async () => {
@@ -78,7 +81,7 @@ describe('an operation on the command line', () => {
   it.each([
     [['stories', 'get', 'WEB-1', 'WEB-2'], 'too many arguments: expected [story] and flags'],
     [['stories', 'get', 'WEB-1', '--story', 'WEB-2'], 'use either [story] or --story-id, not both'],
-    [['stories', 'update-status', 'WEB-1', 'nowhere'], '[status]: It must be one of backlog'],
+    [['stories', 'update-status', 'WEB-1', 'nowhere'], '[status]: The value must be one of backlog'],
     [['stories', 'update-status', 'WEB-1'], 'needs <status> or --status'],
     [['policy', 'get', 'me'], 'too many arguments: expected [params] and flags'],
   ])('refuses %j with words that say why', async (words, said) => {
@@ -171,7 +174,7 @@ describe('what goes wrong', () => {
       expect.stringContaining('Did you mean list?'),
       'muster: needs <project> or --project-id (see --help)\n',
       expect.stringMatching(/^muster: no API address is given: sign in with muster login/),
-      expect.stringContaining('It must be a whole number.'),
+      expect.stringContaining('The value must be a whole number.'),
     ]);
   });
 

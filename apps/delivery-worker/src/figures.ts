@@ -114,7 +114,11 @@ const perTopic: readonly [string, string, (rows: readonly TopicFigures[]) => num
     'How long due rows have waited to be dispatched',
     (rows) => mostOf(rows, (row) => row.lag),
   ],
-  ['muster_outbox_dead', 'Dead rows that wait for a replay', (rows) => sumOf(rows, (row) => row.dead)],
+  [
+    'muster_outbox_dead',
+    'Outbox rows whose job failed on all attempts and that wait for a replay by an operator',
+    (rows) => sumOf(rows, (row) => row.dead),
+  ],
 ];
 
 function addOutboxFigures(metrics: Metrics, pool: Pool): void {

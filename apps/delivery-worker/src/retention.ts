@@ -59,15 +59,15 @@ export const daysOfAudit = sql.part`least(
   case s.plan ${sql.join(plans.map(daysByPlan), ' ')} end)`;
 
 export const retention: Readonly<Record<string, Retention>> = {
-  access_requests: purged('any member', `${isOver} after it was decided`, {
+  access_requests: purged('any member', `${isOver} after the request was decided`, {
     key: byId,
     due: (days) => sql.part`t.resolved_at < now() - ${days}`,
     oldestFirst: sql.part`t.resolved_at`,
   }),
-  activity: forGood('each write', 'it is what members read of the past, and points are counted from it'),
+  activity: forGood('each write', 'members read it as history, and points are counted from it'),
   agent_runs: purged(
     'agents',
-    `${isOver} after it ended, or after it was last heard of`,
+    `${isOver} after the run ended, or after its agent last reported`,
     {
       key: byId,
       due: (days) => sql.part`t.ended_at < now() - ${days}`,
@@ -79,8 +79,8 @@ export const retention: Readonly<Record<string, Retention>> = {
       oldestFirst: sql.part`t.last_seen_at`,
     },
   ),
-  agents: forGood('any member', 'what they did names them; they go with their member'),
-  assignments: capped(writes, 'one for each story, epic and group'),
+  agents: forGood('any member', 'history names the agents; the rows are deleted with their member'),
+  assignments: capped(writes, 'one row for each story, epic and group'),
   audit: purged(
     'each write, and refusals',
     'as many days as the policy says, and no more than the plan lets',
@@ -92,7 +92,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     },
   ),
   board_columns: capped('leads', 'what a board holds; archived ones stay for their name'),
-  broadcasts: purged('any member who may send', `${isOver} after it expired`, {
+  broadcasts: purged('any member who may send', `${isOver} after the broadcast expired`, {
     key: byId,
     due: (days) => sql.part`t.expires_at < now() - ${days}`,
     oldestFirst: sql.part`t.expires_at`,
@@ -100,30 +100,33 @@ export const retention: Readonly<Record<string, Retention>> = {
   catalog_agents: capped('any member', 'what the plan allows'),
   catalog_tombstones: forGood('publishers', 'a version that was deleted never comes back with other content'),
   catalog_versions: capped('publishers', '500 for each agent, of 4 MiB at most'),
-  comment_reactions: forGood(writes, 'it goes with its comment'),
-  comments: forGood('viewers too', 'it goes with its story'),
-  connections: purged('any member', `${isOver} after it was revoked or expired`, {
+  comment_reactions: forGood(writes, 'the row is deleted with its comment'),
+  comments: forGood('viewers too', 'the row is deleted with its story'),
+  connections: purged('any member', `${isOver} after the connection was revoked or expired`, {
     key: byId,
     due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
-  contract_stories: capped(writes, 'one for each contract and story'),
-  contract_versions: forGood(writes, 'stories rest on what was agreed; it goes with its project'),
-  contracts: forGood(writes, 'it goes with its project'),
-  delivery_group_stories: forGood(works, 'it goes with its group'),
-  delivery_groups: forGood(works, 'it goes with its project'),
+  contract_stories: capped(writes, 'one row for each contract and story'),
+  contract_versions: forGood(writes, 'stories rest on what was agreed; the row is deleted with its project'),
+  contracts: forGood(writes, 'the row is deleted with its project'),
+  delivery_group_stories: forGood(works, 'the row is deleted with its group'),
+  delivery_groups: forGood(works, 'the row is deleted with its project'),
   devices: capped('any member', '50 for each member'),
-  epics: forGood(writes, 'it goes with its project'),
-  execution_contributors: forGood(works, 'they are the authors; it goes with its execution'),
-  execution_events: forGood(works, 'it is how the work went; it goes with its project'),
-  executions: forGood(works, 'it is who did the work; it goes with its project'),
+  epics: forGood(writes, 'the row is deleted with its project'),
+  execution_contributors: forGood(
+    works,
+    'the contributors are the authors of the work; the row is deleted with its execution',
+  ),
+  execution_events: forGood(works, 'shows how the work went; the row is deleted with its project'),
+  executions: forGood(works, 'shows who did the work; the row is deleted with its project'),
   forge_checks: purged('forges', '14 days', {
     key: ['org_id', 'repository_id', 'sha', 'name', 'at', 'state', 'trust'],
     due: () => sql.part`t.noted_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.noted_at`,
   }),
   // A connection is purged a day later than its deliveries, so that its deletion cascades to few rows.
-  forge_connections: purged(admins, '15 days after it was disconnected', {
+  forge_connections: purged(admins, '15 days after the forge was disconnected', {
     key: byId,
     due: () => sql.part`t.deleted_at < now() - interval '15 days'`,
     oldestFirst: sql.part`t.deleted_at`,
@@ -133,50 +136,56 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: () => sql.part`t.received_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.received_at`,
   }),
-  forge_facts: purged('forges', '14 days, or when its execution is known', {
+  forge_facts: purged('forges', '14 days, or until the execution of the fact is known', {
     key: byId,
     due: () => sql.part`t.parked_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.parked_at`,
   }),
-  forge_observations: forGood(works, 'a fact must be known again by its key; it goes with its execution'),
-  forge_pulls: capped('forges', 'one for each execution'),
+  forge_observations: forGood(
+    works,
+    'a repeated fact is recognized by its key; the row is deleted with its execution',
+  ),
+  forge_pulls: capped('forges', 'one row for each execution'),
   forge_repositories: capped('leads', '200 for each project'),
-  forge_statuses: purged('forges', '14 days; of a head that is there still it is sent again', {
+  forge_statuses: purged('forges', '14 days; the status of a head that still exists is sent again', {
     key: ['org_id', 'connection_id', 'external_id', 'sha'],
     due: () => sql.part`t.changed_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.changed_at`,
   }),
-  gamification_state: capped('nothing', 'one for each organization'),
+  gamification_state: capped('nothing', 'one row for each organization'),
   idempotency_keys: purged('each write with a key', '24 hours', {
     key: ['org_id', 'token_id', 'operation', 'key'],
     due: () => sql.part`t.created_at < now() - interval '24 hours'`,
     oldestFirst: sql.part`t.created_at`,
   }),
-  identity_provider_domains: forGood('admins', 'it says whose addresses an issuer speaks for'),
-  identity_providers: forGood('admins', 'it is what an organization signs in by'),
-  import_items: forGood('leads', 'an item is known again by it; it goes with its project'),
-  imports: forGood('leads', 'it is what was brought in; it goes with its project'),
-  invitations: purged(admins, `${isOver} after it was accepted or revoked, or expired`, {
+  identity_provider_domains: forGood('admins', 'says which e-mail domains an identity provider may sign in'),
+  identity_providers: forGood('admins', 'the members of the organization sign in with the provider'),
+  import_items: forGood(
+    'leads',
+    'identifies an item that is imported again; the row is deleted with its project',
+  ),
+  imports: forGood('leads', 'shows what was imported; the row is deleted with its project'),
+  invitations: purged(admins, `${isOver} after the invitation was accepted or revoked, or expired`, {
     key: byId,
     due: (days) =>
       sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end < now() - ${days}`,
     oldestFirst: sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end`,
   }),
-  leases: capped(works, 'one for each story and group, whose epoch it keeps'),
-  lock_counters: capped('nothing', 'one for each project'),
+  leases: capped(works, 'one row for each story and group, to keep the epoch of the lease'),
+  lock_counters: capped('nothing', 'one row for each project'),
   // A lock of an execution is removed only with the execution, because its holder may resume both after they
   // expire.
-  locks: purged(works, 'when its time has passed, or with its execution', {
+  locks: purged(works, 'when the lock has expired, or with its execution', {
     key: byId,
     due: () => sql.part`t.execution_id is null and t.expires_at <= now()`,
     oldestFirst: sql.part`t.expires_at`,
   }),
-  members: forGood(admins, 'what they did names them, also when they are members no more'),
-  notification_counts: capped('nothing', 'one for each member, kind and project'),
-  notification_preferences: capped('any member', 'one for each kind and channel'),
+  members: forGood(admins, 'history names the members, also after they have left'),
+  notification_counts: capped('nothing', 'one row for each member, kind and project'),
+  notification_preferences: capped('any member', 'one row for each kind and channel'),
   notifications: purged(
     'members who mention or assign',
-    `${isOver} after it was read; one that stays unread counts as read after a year`,
+    `${isOver} after the notification was read; a notification that stays unread counts as read after a year`,
     {
       key: byId,
       due: (days) =>
@@ -184,10 +193,10 @@ export const retention: Readonly<Record<string, Retention>> = {
       oldestFirst: sql.part`coalesce(t.read_at, t.created_at)`,
     },
   ),
-  orgs: purged('operators', '30 days after its owner deleted it'),
+  orgs: purged('operators', '30 days after the owner deleted the organization'),
   outbox: purged(
     'each write',
-    'a day after it was done, 30 days after it was given up',
+    'a day after the job was done, 30 days after the job was given up',
     {
       key: byId,
       due: () => sql.part`t.done_at < now() - interval '1 day'`,
@@ -199,44 +208,52 @@ export const retention: Readonly<Record<string, Retention>> = {
       oldestFirst: sql.part`t.dead_at`,
     },
   ),
-  point_days: forGood('the activity', 'a day of a member; it goes with the member'),
-  point_entries: forGood('the activity', 'points are taken back by it; it goes with the member'),
-  point_resets: capped(admins, 'one for each member'),
+  point_days: forGood('the activity', 'a day of a member; the row is deleted with the member'),
+  point_entries: forGood(
+    'the activity',
+    'points are taken back with the entry; the row is deleted with the member',
+  ),
+  point_resets: capped(admins, 'one row for each member'),
   point_scores: capped('the activity', 'two weeks, two months and all time, for each member and project'),
-  point_tallies: capped('the activity', 'one for each member and kind'),
-  project_counters: capped('nothing', 'one for each project'),
-  project_members: capped('leads', 'one for each member and project'),
-  project_teams: capped('leads', 'one for each team and project'),
-  projects: purged(admins, 'at once when it was deleted'),
-  prompts: forGood('leads', 'it goes with its project or organization'),
-  rights_epochs: capped('nothing', 'one for each organization'),
-  search_documents: capped(writes, 'one for each story, epic, spec, comment and member'),
+  point_tallies: capped('the activity', 'one row for each member and kind'),
+  project_counters: capped('nothing', 'one row for each project'),
+  project_members: capped('leads', 'one row for each member and project'),
+  project_teams: capped('leads', 'one row for each team and project'),
+  projects: purged(admins, 'as soon as the project is deleted'),
+  prompts: forGood('leads', 'the row is deleted with its project or organization'),
+  rights_epochs: capped('nothing', 'one row for each organization'),
+  search_documents: capped(writes, 'one row for each story, epic, spec, comment and member'),
   search_words: forGood(
     writes,
-    'a word that is used again is not written again; they go with their organization',
+    'a word that is used again is not written again; the words are deleted with their organization',
   ),
-  seat_ledger: forGood(admins, 'it is what was paid for'),
-  seat_usage: capped('nothing', 'one for each organization'),
-  stories: forGood(writes, 'it goes with its project'),
-  story_blockers: forGood(writes, 'it goes with its stories'),
-  story_reviewers: forGood(writes, 'it goes with its story'),
+  seat_ledger: forGood(admins, 'shows what was paid for'),
+  seat_usage: capped('nothing', 'one row for each organization'),
+  stories: forGood(writes, 'the row is deleted with its project'),
+  story_blockers: forGood(writes, 'the row is deleted with its stories'),
+  story_reviewers: forGood(writes, 'the row is deleted with its story'),
   story_selections: capped('viewers too', '20 for each member'),
-  story_specs: forGood(writes, 'verdicts name versions; it goes with its story'),
-  streams: capped('nothing', 'one for each organization'),
-  subscriptions: capped('operators', 'one for each organization'),
-  team_members: capped('team leads', 'one for each member and team'),
-  teams: forGood(admins, 'it goes with its organization'),
-  tokens: purged('any member', `${isOver} after it was revoked or expired`, {
+  story_specs: forGood(writes, 'verdicts name versions; the row is deleted with its story'),
+  streams: capped('nothing', 'one row for each organization'),
+  subscriptions: capped('operators', 'one row for each organization'),
+  team_members: capped('team leads', 'one row for each member and team'),
+  teams: forGood(admins, 'the row is deleted with its organization'),
+  tokens: purged('any member', `${isOver} after the token was revoked or expired`, {
     key: byId,
     due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
-  webhook_deliveries: purged('the activity', `${webhookDeliveriesKeptDays} days after it was delivered`, {
-    key: byId,
-    due: () => sql.part`t.done_at < now() - make_interval(days => ${sql.literal(webhookDeliveriesKeptDays)})`,
-    oldestFirst: sql.part`t.done_at`,
-  }),
-  webhooks: purged(admins, 'at once when it was deleted'),
+  webhook_deliveries: purged(
+    'the activity',
+    `${webhookDeliveriesKeptDays} days after the delivery was made or given up`,
+    {
+      key: byId,
+      due: () =>
+        sql.part`t.done_at < now() - make_interval(days => ${sql.literal(webhookDeliveriesKeptDays)})`,
+      oldestFirst: sql.part`t.done_at`,
+    },
+  ),
+  webhooks: purged(admins, 'as soon as the webhook is deleted'),
 };
 
 /** Writes the table as Markdown for docs/decisions/retention.md. */

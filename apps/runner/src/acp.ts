@@ -42,8 +42,8 @@ const mostGoingOn = 3;
 
 /** The stop reasons of unfinished turns, with the message that the runner reports for each. */
 const unfinished: Readonly<Record<Exclude<StopReason, 'end_turn'>, string>> = {
-  max_tokens: 'The agent repeatedly ran out of tokens.',
-  max_turn_requests: 'The agent repeatedly exceeded its request limit.',
+  max_tokens: 'The agent repeatedly reached the token limit of its model.',
+  max_turn_requests: 'The agent repeatedly exceeded its limit of requests in a turn.',
   refusal: 'The agent refused to continue.',
   cancelled: 'The agent stopped by itself.',
 };

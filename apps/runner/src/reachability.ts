@@ -33,7 +33,9 @@ export async function watchReachability(
       say.warn('Muster cannot be reached; the work continues, and will be reported when Muster is back');
     }
     if (isThere && awaySince !== undefined) {
-      say.warn(`Muster can be reached again after ${Math.round((performance.now() - awaySince) / 1_000)} s`);
+      say.warn(
+        `Muster can be reached again after an outage of ${Math.round((performance.now() - awaySince) / 1_000)} s`,
+      );
       awaySince = undefined;
     }
     await pause(probeEveryMs, undefined, { signal: over }).catch(() => undefined);

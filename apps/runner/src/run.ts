@@ -244,7 +244,8 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
     const verdict = await judge(run, ending);
     if (verdict !== 'unchecked') {
       if (ending.kind !== 'idle' || isLast) return verdict;
-      note = 'You were idle for too long and were ended. Continue, and end when you are done.';
+      note =
+        'You were idle for too long, so the runner stopped and restarted you. Continue the work, and exit when it is done.';
       continue;
     }
     if (isQuestionOpen(lease)) {

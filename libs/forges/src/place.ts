@@ -143,7 +143,7 @@ export async function placeFact(placing: Placing, said: DeliveryFact): Promise<F
         kind,
         'noted',
         null,
-        `it matches ${ids.length} executions, so none was chosen: ${ids.join(', ')}`,
+        `the fact matches ${ids.length} executions, so none of the executions was chosen: ${ids.join(', ')}`,
       ),
     ];
   }

@@ -4,11 +4,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '1b029d2a67dc63d0ada9722027003ca7b20d4d81e0ae777ce2e89916d21b8a5c',
+    sha256: '40e4dd4e668caf06163ba50d82fcacc89b6afe70f2f807b9df012d0e07e751f6',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {
-    sha256: '06103bd74d9d572049b81066aed640a2791bd624d5f6164a837ab913f1635dcc',
+    sha256: 'f2fa89b06c10d05bbff6a33fe0ea95a48611853e059c0d54b2ec793e3b933b9b',
     since: '2026-11-29',
   },
   'reference/agents': {
@@ -52,7 +52,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/members': {
-    sha256: 'b3306c07f930e9cfb00dfbb2984445bf09171dd87c0191220a8b39fe8a9ae760',
+    sha256: '84f2109dc23b4e2852985dd37ef20b609eb4c7c368939d62f588b3ad27a3d3e6',
     since: '2026-11-29',
   },
   'reference/invitations': {
@@ -104,7 +104,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/stories': {
-    sha256: '6d3ae0f8c862aaef6c70774c7aaad273e1371ac5b1b22b2434cea2f247e89a82',
+    sha256: 'dd99dd4d308189b0f7e8d4b5cc33f6d520c88920fe878b6ca1a8b79539fe6802',
     since: '2026-11-29',
   },
   'reference/storySpec': {
@@ -144,7 +144,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/imports': {
-    sha256: 'c1d94e1e2721a8cd84204f773d13cb99670b7f19b52d7062200e83d23f497179',
+    sha256: 'faa67560f7fa6918ff8ccd4b02d2018ba60f67be6a6efd718199e37d6e93eab0',
     since: '2026-11-29',
   },
   'reference/activity': {
@@ -156,7 +156,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/forges': {
-    sha256: '6f5594bb23c58cc4b2d9cdc57d2fbbd7a28463a07a52ac1d84f256b2eb19715c',
+    sha256: 'd9eeeb2388fa50bd0c59dc6e688374e21d63023e707766bcad6b1e3b4764427e',
     since: '2026-11-29',
   },
   'reference/forges.repositories': {
@@ -172,7 +172,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/broadcasts': {
-    sha256: '00cfcd73befb4be54ccdebe8412b4b4e1c85bb8cee35eda9c0febb35db766d85',
+    sha256: '2a71933d6160c9f14cdef625492ecf56b3e42e5e97ff22d97c113b6d3bf36d34',
     since: '2026-11-29',
   },
   'reference/notifications': {
@@ -200,11 +200,11 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/records': {
-    sha256: '35a560dbea615d85667b5d3c83911ce4df2222cda8487ba1f5a2d6811d179546',
+    sha256: 'b35943f9c6ef435b2973ab7a3a788e55aa932bbada7af33ce04745f37dbfcffc',
     since: '2026-11-29',
   },
   'reference/errors': {
-    sha256: 'b1aabc0f0e90ef5bc73608d7339695f908f302a050428b6c3f6bf14de5261097',
+    sha256: 'e71d4bb71955f23c0f3455d813fb34db503958cbe1c5daadd0ff84b598cd4cb2',
     since: '2026-11-29',
   },
   'reference/event-kinds': {

@@ -146,7 +146,7 @@ export const inside = {
   beginStory: operation({
     name: 'inside.beginStory',
     effect: 'write',
-    summary: 'Lock a found story, and move it to in_progress',
+    summary: 'Lock a story that the search for work found, and move the story to in_progress',
     description:
       "The story, and the columns it leaves and enters if it moves, stay locked until the transaction ends. The board's conditions are read after the locks are taken. If they forbid the start, or the story has another status or no longer passes the filters, nothing is moved.",
     access: project('contributor'),

@@ -94,7 +94,7 @@ function sayError(error: ApiError): string | undefined {
 }
 
 export function toInteger(text: string): number {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('The value must be a whole number.');
   return Number(text);
 }
 

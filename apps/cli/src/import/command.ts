@@ -99,7 +99,7 @@ const pairs =
   (typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> => {
     const at = typed.lastIndexOf('=');
     const [name, value] = [typed.slice(0, Math.max(0, at)).trim(), typed.slice(at + 1).trim()];
-    if (name === '' || value === '') throw new InvalidArgumentError(`It must be ${form}.`);
+    if (name === '' || value === '') throw new InvalidArgumentError(`The value must be ${form}.`);
     const problem = check(name, value);
     if (problem !== undefined) throw new InvalidArgumentError(problem);
     return new Map([...before, [name, value]]);
@@ -111,7 +111,9 @@ const isCsvField = (text: string): text is CsvField => (csvFields as string[]).i
 function toMap(typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
   const [field = '', ...column] = typed.split('=');
   if (!isCsvField(field) || column.length === 0) {
-    throw new InvalidArgumentError(`It must be <field>=<column>, the field one of ${csvFields.join(', ')}.`);
+    throw new InvalidArgumentError(
+      `The value must be <field>=<column>, the field one of ${csvFields.join(', ')}.`,
+    );
   }
   return new Map([...before, [field, column.join('=')]]);
 }
@@ -139,7 +141,7 @@ function addFormat(parent: Command, format: FileFormat): void {
       ),
     )
     .addOption(new Option('--dates <order>', 'the order in dates such as 01/02/2024').choices(['mdy', 'dmy']))
-    .option('--theirs', 'overwrite stories that were changed in Muster with the file');
+    .option('--theirs', 'use the data of the file also for stories that were changed in Muster');
   if (format === 'csv') {
     command.option('--map <field=column>', `the column of a field (${csvFields.join(', ')})`, toMap);
   }

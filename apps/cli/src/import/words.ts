@@ -79,7 +79,11 @@ export function summaryLines(report: Report): string[] {
   const [first, last] = [report.made[0], report.made.at(-1)];
   const keys = first === undefined ? '' : first === last ? ` (${first})` : ` (${first} to ${last ?? ''})`;
   const hint =
-    kept > 0 ? ['Use --theirs to overwrite stories that were changed in Muster with the file.'] : [];
+    kept > 0
+      ? [
+          'Stories that were changed in Muster were kept. Use --theirs to overwrite them with the data of the file.',
+        ]
+      : [];
   const id = report.import?.id;
   const undo = id !== undefined && created > 0 ? [`To undo it: muster imports undo --import-id ${id}`] : [];
   return [

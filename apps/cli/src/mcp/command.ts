@@ -28,7 +28,7 @@ function toName(text: string): string {
 function toVariable(text: string): string {
   if (!/^[A-Za-z_]\w*$/.test(text)) {
     throw new InvalidArgumentError(
-      'It must be the name of an environment variable; the token itself is not stored.',
+      'The value must be the name of an environment variable; the token itself is not stored.',
     );
   }
   return text;

@@ -41,7 +41,7 @@ function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): 
     if (!(error instanceof InvalidArgumentError)) throw error;
     throw new UsageError(`parameters: ${error.message}`);
   }
-  throw new UsageError('parameters: It must be a JSON object.');
+  throw new UsageError('The parameters must be a JSON object.');
 }
 
 function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, unknown>>): void {

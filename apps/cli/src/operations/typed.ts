@@ -35,7 +35,7 @@ function textIn(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new InvalidArgumentError('It must be UTF-8.');
+    throw new InvalidArgumentError('The text must be encoded in UTF-8.');
   }
 }
 
@@ -43,7 +43,7 @@ export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidArgumentError('It must be JSON.');
+    throw new InvalidArgumentError('The value must be JSON.');
   }
 }
 
@@ -59,19 +59,19 @@ function valueOf({ kind, choices, fromFile }: Flag, typed: string): unknown {
   switch (kind) {
     case 'text':
       if (choices.length > 0 && !choices.includes(text)) {
-        throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}.`);
+        throw new InvalidArgumentError(`The value must be one of ${choices.join(', ')}.`);
       }
       return text;
     case 'integer':
-      if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+      if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('The value must be a whole number.');
       return Number(text);
     case 'number':
       if (text.trim() === '' || !Number.isFinite(Number(text)))
-        throw new InvalidArgumentError('It must be a number.');
+        throw new InvalidArgumentError('The value must be a number.');
       return Number(text);
     case 'boolean': {
       const value = booleans.get(text);
-      if (value === undefined) throw new InvalidArgumentError('It must be true, false or null.');
+      if (value === undefined) throw new InvalidArgumentError('The value must be true, false or null.');
       return value;
     }
     case 'json':

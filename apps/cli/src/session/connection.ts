@@ -22,7 +22,7 @@ const isAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.c
 
 export function toBaseUrl(text: string): string {
   if (!isAddress(text)) {
-    throw new InvalidArgumentError('It must be an address such as https://muster.example.com.');
+    throw new InvalidArgumentError('The value must be an address such as https://muster.example.com.');
   }
   return text;
 }

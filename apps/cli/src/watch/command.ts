@@ -16,7 +16,8 @@ interface WatchFlags extends ConnectionFlags {
 
 function toSeconds(text: string): number {
   const seconds = Number(text);
-  if (!(seconds >= 1 && seconds <= 3600)) throw new InvalidArgumentError('It must be 1 to 3600 seconds.');
+  if (!(seconds >= 1 && seconds <= 3600))
+    throw new InvalidArgumentError('The value must be 1 to 3600 seconds.');
   return seconds;
 }
 

@@ -14,12 +14,12 @@ export const editTexts = {
   meanwhile: (name: string, version: number) =>
     `${name} saved version ${version.toLocaleString()} while you were editing`,
   meanwhileWhy:
-    'Both versions are shown. Copy what you want to keep into yours, then save it as the new version.',
-  theirs: (version: number) => `Theirs, version ${version.toLocaleString()}`,
+    'Both versions are shown. Copy what you want to keep into your version, then save your version as the new version.',
+  theirs: (version: number) => `Their version ${version.toLocaleString()}`,
   theirChange: 'Their changes',
-  mine: 'Yours',
+  mine: 'Your version',
   saveOnTop: 'Save as new version',
-  takeTheirs: 'Use theirs',
+  takeTheirs: 'Use their version',
   lines: 'Show lines',
   read: 'Show text',
   commentOn: (line: number) => `Comment on line ${line.toLocaleString()}`,

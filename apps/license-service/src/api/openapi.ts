@@ -32,8 +32,8 @@ export const openApiOf = (operations: readonly AnyOperation[]): Document => ({
     title: 'Licenses, for operators',
     version: '1',
     description:
-      'Issue, find and change licenses, and receive webhooks about them. Create tokens with `license token new`, ' +
-      'each for one product. Every call is a POST request with JSON.',
+      'Issue, find and change licenses, and receive webhooks about them. Create tokens with `license token new`; ' +
+      'each token is for one product. Every call is a POST request with JSON.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/' }],

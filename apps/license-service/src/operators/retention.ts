@@ -10,36 +10,40 @@ export interface TableRetention {
 const forGood = (because: string): TableRetention => ({ kept: 'for good', because });
 
 export const retention: Readonly<Record<string, TableRetention>> = {
-  applied_migrations: forGood('one for each migration'),
+  applied_migrations: forGood('one row for each migration'),
   license_denials: {
     kept: 'purged',
-    because: 'one for each license, day and outcome; operators ask for 30 days',
+    because: 'one row for each license, day and outcome; operators look at the last 30 days',
   },
   license_events: forGood(
     'nobody may change the trail; who holds a key adds no more than its transfers and activations',
   ),
-  license_machines: forGood('one for each slot of a license, at most 1,000'),
-  licenses: forGood('it is what was sold'),
+  license_machines: forGood('one row for each slot of a license; a license has at most 1,000 slots'),
+  licenses: forGood('a license is a record of what was sold'),
   operator_flows: {
     kept: 'purged',
-    because: 'a quarter of an hour; the service removes those that no browser came back from',
+    because:
+      'a sign-in may take a quarter of an hour; the service removes sign-ins that were not completed by then',
   },
-  operator_grants: forGood('operators make them, and it is asked who could see what'),
+  operator_grants: forGood(
+    'operators create the grants, and auditors may ask later who was allowed to see what',
+  ),
   operator_sessions: {
     kept: 'purged',
-    because: 'the service removes those that were over 30 days ago',
+    because: 'the service removes sessions 30 days after they ended',
   },
-  operator_tokens: forGood('events name the token that did it'),
-  plans: forGood('operators make them'),
-  products: forGood('operators make them'),
-  secrets: forGood('two at most'),
+  operator_tokens: forGood('each event names the token that caused the event'),
+  plans: forGood('operators create these rows'),
+  products: forGood('operators create these rows'),
+  secrets: forGood('at most two rows'),
   signing_keys: forGood('a certificate names the key that signed it'),
   trials: forGood('a trial that has ended must not begin anew; an address begins a few dozen an hour'),
   webhook_deliveries: {
     kept: 'purged',
-    because: 'the service removes those that were settled 30 days ago, and those of an endpoint with it',
+    because:
+      'the service removes a delivery 30 days after its outcome is known, and all deliveries of an endpoint with the endpoint',
   },
-  webhook_endpoints: forGood('operators make and delete them'),
+  webhook_endpoints: forGood('operators create and delete endpoints'),
 };
 
 /** The most rows that one transaction deletes. */

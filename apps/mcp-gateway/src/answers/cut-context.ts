@@ -34,7 +34,7 @@ export function cutOfContext(context: AnswerBody, storyId: string): ShortenedPar
   const how = [
     ...(sections.includes('spec')
       ? [
-          `The spec is incomplete: call ${readSpec} with storyId ${key}${content === undefined ? '' : ' and part set to next'} until nothing is cut, before you start the work.`,
+          `The spec is incomplete. Before you start the work, read all of the spec: call ${readSpec} with storyId ${key}${content === undefined ? '' : ' and part set to next'} until the answer has no cut.`,
         ]
       : []),
     ...(others.length > 0

@@ -187,11 +187,11 @@ const again = `Call again with part set to the next value of a cut part to read 
 function readOn(whole: AnswerBody, part: string, room: number): AnswerBody {
   const begun = beginningAt(whole, part);
   if (begun === undefined)
-    throw badRequest('This part does not exist.', [
+    throw badRequest('The parameter part does not name a cut part of this answer.', [
       {
         path: 'part',
         message:
-          'must be the next value of a cut part; if the record has changed, read it again from the start',
+          'must be the next value of a cut part; if the record has changed, read the record again from the start',
       },
     ]);
   return cutTo(begun.answer, room, { how: again, goesOn: true, start: begun.start });

@@ -24,7 +24,7 @@ export function instructionsFor(identity: CallerIdentity, view: View, tools: rea
   const first = has('session_identity', 'projects_list')
     ? 'Start with session_identity (who you are) and projects_list.'
     : '';
-  const byName = view.isOpen ? ' Each can also be called as a tool under its own name.' : '';
+  const byName = view.isOpen ? ' You can also call each operation as a tool by name.' : '';
   const find = has('search_operations')
     ? `More operations than listed exist: search_operations finds them, describe_operation shows parameters, call_read_operation and call_write_operation call them.${byName}`
     : '';

@@ -71,6 +71,6 @@ export function parseSeatPrices(text: string): SeatPrices {
   const [issue] = parsed.error.issues;
   const place = issue?.path.map(String).join('.') ?? '';
   throw new Error(
-    `is not a valid price list${place === '' ? '' : ` at ${place}`}: ${issue?.message ?? 'it is invalid'}`,
+    `is not a valid price list${place === '' ? '' : ` in the field ${place}`}: ${issue?.message ?? 'it is invalid'}`,
   );
 }

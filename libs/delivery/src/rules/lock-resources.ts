@@ -64,7 +64,8 @@ export function problemOf(text: string): string | undefined {
  * likely paths than escapes.
  */
 function problemOfBackslashes(text: string): string | undefined {
-  if (text.replaceAll('\\\\', '').includes('\\**')) return 'must not have * after \*';
+  if (text.replaceAll('\\\\', '').includes('\\**'))
+    return 'must not have the wildcard * directly after the escaped star \\*';
   const unescaped = text.replaceAll(/\\[*?[\]{}\\]/g, '');
   const inClasses = unescaped.includes('[') ? unescaped.replaceAll(/\\[!-]/g, '') : unescaped;
   const inBraces = unescaped.includes('{') ? inClasses.replaceAll('\\,', '') : inClasses;

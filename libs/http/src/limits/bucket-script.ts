@@ -94,7 +94,7 @@ function callOf(batch: readonly BucketRequest[]): { keys: string[]; args: (strin
 
 /** Resolves each request with its part of the script's answer, in the order of the requests. */
 function resolveAll(batch: readonly BucketRequest[], answer: unknown): void {
-  if (!Array.isArray(answer)) throw new Error('Redis answered something else');
+  if (!Array.isArray(answer)) throw new Error('Redis did not answer the rate limit script with a list');
   let place = 0;
   const next = (): number => Number(answer[place++]);
   for (const { costs, resolve } of batch) {

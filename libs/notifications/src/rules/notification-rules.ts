@@ -129,10 +129,10 @@ const verdicts: Readonly<Record<string, string>> = {
 
 /** The explanations of why an endpoint was paused. A pause by a caller needs none. */
 const pauses: Readonly<Record<string, string>> = {
-  failing: 'Ten attempts in a row failed.',
-  gone: 'The receiver answered that it no longer exists (410).',
-  maker_left: 'The member whose permissions it used has left the organization.',
-  secret_unreadable: 'Its secret can no longer be decrypted. Rotate the secret.',
+  failing: 'Ten delivery attempts in a row failed.',
+  gone: 'The receiver answered that its address no longer exists (410).',
+  maker_left: 'The member whose permissions the webhook used has left the organization.',
+  secret_unreadable: 'The secret of the webhook can no longer be decrypted. Rotate the secret.',
 };
 
 const openings: Readonly<Record<string, string>> = { warning: 'Warning', critical: 'Critical message' };

@@ -65,14 +65,17 @@ export const conflict = {
   },
   active_on_another_machine: {
     meaning: 'This license is active on another machine.',
-    remedy: 'Deactivate it there first, or contact the seller.',
+    remedy: 'Deactivate the license on that machine first, or contact the seller.',
   },
   slots_taken: {
     meaning: 'All slots of this license are in use on other machines.',
     remedy: 'Try again later, or release the license on one of those machines.',
     retryable: true,
   },
-  not_activated: { meaning: 'This license is not active on any machine.', remedy: 'Activate it first.' },
+  not_activated: {
+    meaning: 'This license is not active on any machine.',
+    remedy: 'Activate the license first.',
+  },
   order_mismatch: {
     meaning: 'A license with different content was already issued for this order.',
     remedy: 'Use another orderRef for a new sale. List the licenses of this orderRef to see what was issued.',
@@ -100,7 +103,7 @@ export const unprocessable = {
   },
   branch_required: {
     meaning: 'Work can be submitted only with a branch or a pull request.',
-    remedy: 'Report its branch or pull request first.',
+    remedy: 'Report the branch or the pull request of the work first.',
   },
   invalid_pull_request: {
     meaning: 'The URL belongs to a connected forge, but is not that of the pull request with this number.',

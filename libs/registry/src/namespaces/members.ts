@@ -79,7 +79,7 @@ export const members = {
     summary: "Change a member's role in the organization",
     keywords: 'make admin promote demote permissions user viewer',
     description:
-      "Only the owner can give or take the role admin, and the owner's role changes only by transferring the organization. A viewer who gets a higher role needs a seat; a member who becomes viewer stops leading teams. Setting the current role has no effect.",
+      "Only the owner can make a member an admin or give an admin another role, and the owner's role changes only by transferring the organization. A viewer who gets a higher role needs a seat; a member who becomes viewer stops leading teams. Setting the current role has no effect.",
     access: org('admin'),
     params: z.strictObject({ memberId: MemberParam, role: GivenRole }),
     result: z.object({ member: Member }),

@@ -62,7 +62,7 @@ export const CatalogAgent = z
       .nullable()
       .describe('null if omitted, either on request or because it is large'),
     tags: z.array(z.string()),
-    sha256: z.string().describe('Of the decoded content'),
+    sha256: z.string().describe('SHA-256 hash of the decoded content'),
     size: z.int().describe('Size of the decoded content in bytes'),
     contentType: z.string(),
     publishedBy: Actor,

@@ -24,7 +24,7 @@ export type ImportOutcome = (typeof importOutcomes)[number];
 export const mostImportItems = 200;
 const mostItemComments = 500;
 
-const ExternalId = text(255, 1).meta({ description: 'Its id in the other tracker' });
+const ExternalId = text(255, 1).meta({ description: 'The id of the record in the other tracker' });
 
 export const ImportItem = z.strictObject({
   externalId: ExternalId,

@@ -30,7 +30,9 @@ export const AccessToken = z
     projectIds: z
       .array(Id)
       .nullable()
-      .describe('The projects it is limited to; null means every project that its member may see'),
+      .describe(
+        'The projects that the token is limited to; null means every project that its member may see',
+      ),
     memberId: Id,
     agentId: Id.nullable(),
     parentId: Id.nullable().describe(
@@ -38,7 +40,9 @@ export const AccessToken = z
     ),
     mayReadInbox: z
       .boolean()
-      .describe("Whether it may read its member's notifications; an agent may only if the member allowed it"),
+      .describe(
+        "Whether the token may read its member's notifications; an agent's token may only if the member allowed this",
+      ),
     prefix: z
       .string()
       .nullable()
@@ -70,7 +74,7 @@ export const Agent = z
     slug: z.string().describe("Unique among the member's agents"),
     memberId: Id,
     createdAt: Time,
-    retiredAt: Time.nullable().describe('Since when it is retired and can no longer act'),
+    retiredAt: Time.nullable().describe('When the agent was retired; a retired agent can no longer act'),
   })
   .meta({ id: 'Agent' });
 export type Agent = z.infer<typeof Agent>;

@@ -19,7 +19,7 @@ export const setRole = handle(registry.members.setRole, async ({ params, db, acc
   if (ruling === 'owner_only')
     throw roleTooLow(
       { needed: 'owner', held: actingRole },
-      'Only the owner can give or take the role admin.',
+      'Only the owner can make a member an admin or give an admin another role.',
     );
   if (ruling === 'unchanged') return { member: toMember(member) };
   if (ruling === 'needs_seat' && seats !== undefined && freeSeats(seats) < 1) {
