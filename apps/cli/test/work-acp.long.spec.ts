@@ -169,7 +169,7 @@ describe('an agent by the Agent Client Protocol', () => {
   it.each([
     ['dies in its turn', 'agent_error', /did not end its turn: it ended with 3\.\nOut of ideas\./],
     ['refuses', 'agent_error', /refused to continue/],
-    ['runs out of tokens', 'context_exhausted', /ran out of tokens/],
+    ['runs out of tokens', 'context_exhausted', /reached the token limit/],
   ])('fails where it %s, with why', async (behaviour, failure, summary) => {
     const working = await start(behaviour);
     expect(await working.ended).toBe(1);
