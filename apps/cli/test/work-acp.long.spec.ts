@@ -208,8 +208,8 @@ describe('an agent by the Agent Client Protocol', () => {
 
   for (const [behaviour, why] of [
     ['wants a login', /Authentication required/],
-    ['wants a login at its first turn', /could not begin: Authentication required/],
-    ['speaks another version', /version 7 of the protocol/],
+    ['wants a login at its first turn', /could not start: Authentication required/],
+    ['speaks another version', /protocol version 7 instead of 1/],
   ] as const) {
     beside(`gives the story back where the agent ${behaviour}, and takes no other`, async () => {
       const working = await start(behaviour);
