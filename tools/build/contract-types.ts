@@ -13,7 +13,7 @@ const typeAt = (schema: string): string => `components['schemas'][${JSON.stringi
 const around = `
 export type ErrorBody = ${typeAt('Error')};
 export type ErrorCode = ErrorBody['code'];
-export type Reason = ${Object.keys(reasons)
+export type ErrorReason = ${Object.keys(reasons)
   .map((reason) => JSON.stringify(reason))
   .join(' | ')};
 export interface Operation<Effect = 'read' | 'write', Params = unknown, Result = unknown> {
