@@ -45,6 +45,19 @@ describe('muster work', () => {
     expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
   });
 
+  it('ends a shortened spec at a line end, and names the command that prints all of it', async () => {
+    const [key, clone] = [await story(), await runner.clone()];
+    const lines = Array.from({ length: 4_000 }, (_, index) => `Rule ${index}: it says good night. End`);
+    await stories.chloe.storySpec.update({ storyId: key, content: lines.join('\n') });
+    const agent = `cat > prompt.txt; sh -c "$(grep -o 'muster story-spec get .*' prompt.txt)" > spec.txt`;
+    expect(await start(clone, key, ...sh(agent)).ended).toBe(0);
+    const prompt = await runner.git('show', `work/${key}-1:prompt.txt`);
+    const spec = /\n## Spec\n\n([^]*?)\n\n## /.exec(prompt)?.[1]?.split('\n') ?? [];
+    expect(spec.length).toBeGreaterThan(1_000);
+    expect(spec).toEqual(lines.slice(0, spec.length));
+    expect(await runner.git('show', `work/${key}-1:spec.txt`)).toContain(lines.at(-1));
+  });
+
   it('works as an agent of the caller, with a token of the run that ends with it, and with listed variables alone', async () => {
     const [key, clone] = [await story(), await runner.clone()];
     const working = start(

@@ -1,6 +1,6 @@
 /** The prompt of an agent: the story with its context, and the rules for work in this folder. */
 import { type Client } from '@muster/client';
-import { type StoryContext } from '@muster/registry';
+import { mostContextBytes, type StoryContext } from '@muster/registry';
 import { type StoryWork } from './journal.ts';
 import { type Protocol } from './known-agents.ts';
 
@@ -31,6 +31,26 @@ function checkpointOf({ execution }: StoryContext): string {
   return [checkpoint.summary, next === '' ? '' : `Next:\n${next}`].filter((part) => part !== '').join('\n\n');
 }
 
+/** Ends a shortened text after its last complete line. A text of one line is returned unchanged. */
+const upToLineEnd = (text: string): string => text.slice(0, text.lastIndexOf('\n') + 1) || text;
+
+/** Lists the shortened sections with the commands that read the rest of them. */
+function leftOut({ truncated }: StoryContext, key: string): string {
+  const others = truncated.filter((name) => name !== 'spec');
+  return [
+    ...(truncated.includes('spec')
+      ? [
+          `The spec was shortened to fit. Before you start, read all of it: muster story-spec get --story-id ${key}`,
+        ]
+      : []),
+    ...(others.length > 0
+      ? [
+          `These sections were shortened to fit: ${others.join(', ')}. To read more of them: muster story-collaboration context --story-id ${key} ${others.map((name) => `--include ${name}`).join(' ')} --max-bytes ${mostContextBytes}`,
+        ]
+      : []),
+  ].join('\n\n');
+}
+
 const ends: Readonly<Record<Protocol, string>> = {
   acp: 'your turn ends',
   command: 'you end with exit code 0',
@@ -58,15 +78,15 @@ export async function promptFor(
     ...section('Changes that a reviewer requested', rework?.note),
     ...section('Description', story?.description),
     ...section('Epic', epic?.title),
-    ...section('Spec', spec?.content),
+    ...section(
+      'Spec',
+      spec !== null && truncated.includes('spec') ? upToLineEnd(spec.content) : spec?.content,
+    ),
     ...section('Open threads', threadsOf(context)),
     ...section('Where the work stands', checkpointOf(context)),
     ...(prompts ?? []).flatMap(({ title, body }) => section(title, body)),
     ...(contracts ?? []).flatMap(({ slug, content }) => section(`Contract ${slug}`, content)),
-    ...section(
-      'Left out',
-      truncated.length === 0 ? '' : `These sections were shortened to fit: ${truncated.join(', ')}.`,
-    ),
+    ...section('Left out', leftOut(context, work.key)),
   ]
     .join('\n\n')
     .concat('\n');
