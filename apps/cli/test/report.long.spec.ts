@@ -124,6 +124,12 @@ describe('the action of GitHub', () => {
     expect(said).toBe(`branch_pushed: recorded for ${next}\n`);
   });
 
+  it('finds the work of a pull request whose address has other capitals', async () => {
+    const executionId = await work('topic/capitals', pullUrl(91).replace('acme/web', 'Acme/Web'));
+    const payload = { action: 'opened', pull_request: pull(91, 'topic/capitals'), repository };
+    expect((await start('pull_request', payload)).said).toBe(`pr_opened: recorded for ${executionId}\n`);
+  });
+
   it('records the pull request and its checks for the work of the branch, and once', async () => {
     const executionId = await work('muster/web-1-e1-work');
     const payload = { action: 'opened', pull_request: pull(7, 'muster/web-1-e1-work'), repository };

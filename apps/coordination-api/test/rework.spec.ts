@@ -52,9 +52,19 @@ it('says why, by whom and of what, and offers the work again, which starts in pr
   expect(await statusOf()).toBe('in_review');
   const { execution } = await people.robo.deliveryExecutions.acquireNext({ projectId: 'WEB' });
   expect(execution).toMatchObject({ id: executionId, needsRework: true, rework: { source: 'muster' } });
-  expect(await statusOf()).toBe('in_review');
+  expect(await statusOf()).toBe('in_progress');
+});
+
+it('starts in progress when its holder names it, too', async () => {
+  await request();
   await people.robo.deliveryExecutions.acquire({ ...target, start: true });
   expect(await statusOf()).toBe('in_progress');
+});
+
+it('stays in review when it is taken without a start', async () => {
+  await request();
+  await people.robo.deliveryExecutions.acquireNext({ projectId: 'WEB', start: false });
+  expect(await statusOf()).toBe('in_review');
 });
 
 it('ends when the work is handed in again, with other code', async () => {

@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-29',
   },
   'reference/deliveryExecutions': {
-    sha256: '40e4dd4e668caf06163ba50d82fcacc89b6afe70f2f807b9df012d0e07e751f6',
+    sha256: '14dc6bb5b7c07b4065dcd874c66bc4cd3ef5a3b226c2fcde644f717314883878',
     since: '2026-11-29',
   },
   'reference/deliveryGroups': {

@@ -150,7 +150,13 @@ export const inside = {
     description:
       "The story, and the columns it leaves and enters if it moves, stay locked until the transaction ends. The board's conditions are read after the locks are taken. If they forbid the start, or the story has another status or no longer passes the filters, nothing is moved.",
     access: project('contributor'),
-    params: z.strictObject({ ...nextFilters, storyId: Id, status: StoryStatus }),
+    params: z.strictObject({
+      ...nextFilters,
+      storyId: Id,
+      status: StoryStatus,
+      /** True if reviewers sent the work back, so that a story in review moves too. */
+      isRework: z.boolean().default(false),
+    }),
     result: z.object({
       begins: z.boolean(),
       reasons: PassedOver.shape.reasons,

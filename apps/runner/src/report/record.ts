@@ -1,7 +1,7 @@
 /** Finds the work that a fact is about, and records the fact. */
 import { type Client, isRefusal } from '@muster/client';
 import { type DeliveryFact, factKey } from '@muster/forges/reading';
-import { type Execution } from '@muster/registry';
+import { type Execution, pullAddressOf } from '@muster/registry';
 
 export interface Recorded {
   readonly kind: DeliveryFact['kind'];
@@ -56,6 +56,13 @@ async function findWork(
   return [];
 }
 
+/** Returns true if both addresses name one pull request. Muster stores the address that its forge prefers. */
+function isSamePull(one: string, other: string): boolean {
+  const [first, second] = [pullAddressOf(one), pullAddressOf(other)];
+  if (first === undefined || second === undefined) return one === other;
+  return first.repository === second.repository && first.number === second.number;
+}
+
 /**
  * Returns the reason why a fact of a pull request does not concern the execution that it names; undefined if
  * it does.
@@ -63,7 +70,7 @@ async function findWork(
 function whyNot({ url, base }: DeliveryFact, { git, pullRequest }: Found): string | undefined {
   if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
     return `the work targets ${git.baseBranch}, but the pull request targets ${base}`;
-  if (url !== null && pullRequest !== null && pullRequest.url !== url)
+  if (url !== null && pullRequest !== null && !isSamePull(pullRequest.url, url))
     return `the work was submitted with ${pullRequest.url}`;
   return undefined;
 }

@@ -33,7 +33,7 @@ function* obstaclesOf(
   if (isFinished(facts.status)) yield 'finished';
   if (openBlockers > 0) yield 'blocked_by';
   if (facts.isBlocked) yield 'blocked';
-  if (moves && isBeforeWork(facts.status)) {
+  if (moves) {
     const gates = { ...nothingShown, hasSpec: facts.hasSpec };
     for (const { gate } of unmetGates('in_progress', policy, gates)) yield ofGate[gate];
     if (facts.column === null) yield 'no_column';
@@ -44,10 +44,21 @@ function* obstaclesOf(
 }
 
 /**
+ * Returns true if the start of work moves a story with this status: its work has not begun, or reviewers sent
+ * it back.
+ */
+export const movesToStart = (status: StoryStatus, isRework = false): boolean =>
+  isBeforeWork(status) || (isRework && status === 'in_review');
+
+/**
  * Lists all obstacles in the order of the contract. If work begins without a move on the board (`moves` is
  * false), the gates of that move do not count.
  */
-export function readinessOf(facts: ReadinessFacts, policy: Policy, moves = true): Readiness {
+export function readinessOf(
+  facts: ReadinessFacts,
+  policy: Policy,
+  moves = movesToStart(facts.status),
+): Readiness {
   const openBlockers = facts.blockers.filter(({ status }) => !isFinished(status));
   const reasons = [...new Set(obstaclesOf(facts, openBlockers.length, policy, moves))];
   return { canStart: reasons.length === 0, reasons, openBlockers };

@@ -16,6 +16,8 @@ export interface WorkOnStory {
   readonly is_stopped: boolean;
   /** True if the work is submitted and only the forge has to act. */
   readonly awaits_forge: boolean;
+  /** True if reviewers or the forge sent the work back. */
+  readonly needs_rework: boolean;
   /** The holder for whom requested rework is reserved; null if any caller may take it. */
   readonly rework_for: Pick<Holder, 'memberId' | 'agentId'> | null;
   readonly now: string;
@@ -42,6 +44,7 @@ const workOn = (id: Part): Part =>
   sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyUnit(id))} as lease,
     e.state, e.offer, exists (select from executions x where ${of('x')} and x.target_type = 'story'
       and x.target_id = ${id} and x.stop_requested is not null) as is_stopped, coalesce(${awaitsForge}, false) as awaits_forge,
+    coalesce(e.needs_rework, false) as needs_rework,
     ${reworkFor} as rework_for, ${clock}`;
 
 const groupOf = (id: Part): Part =>

@@ -60,7 +60,7 @@ export const deliveryExecutions = {
         phase: Phase.optional(),
         start: z.boolean().default(false).meta({
           description:
-            'Also move a story from backlog or ready to in_progress, with the same checks as stories.updateStatus',
+            'Also move a story from backlog or ready to in_progress, or from in_review if its work was sent back, with the same checks as stories.updateStatus',
         }),
         takeOver: z.boolean().default(false).meta({
           description:
@@ -109,7 +109,7 @@ export const deliveryExecutions = {
       phase: Phase.optional(),
       start: z.boolean().default(true).meta({
         description:
-          'Also move the story from backlog or ready to in_progress, with the same checks as stories.updateStatus',
+          'Also move the story from backlog or ready to in_progress, or from in_review if its work was sent back, with the same checks as stories.updateStatus',
       }),
     }),
     result: z.object({

@@ -100,6 +100,17 @@ describe('an author', () => {
     });
   });
 
+  it('keeps a text that a lead would change under a member’s name', async () => {
+    await putAs(people.ana, commented);
+    const forged = { ...commented, comments: [{ ...comment, body: 'Forged' }] };
+    const [item] = await putAs(people.chloe, forged);
+    expect(item?.issues).toMatchObject([{ message: 'Only an admin may change a comment of a member.' }]);
+    expect(await commentOf()).toMatchObject({
+      body: comment.body,
+      importedBy: { memberId: people.ana.me.memberId },
+    });
+  });
+
   it('is marked by nothing where the comment was written here', async () => {
     await putAs(people.ana, { externalId: '1', title: 'One' });
     await people.ana.comments.create({ storyId: 'WEB-1', body: 'Here' });

@@ -142,13 +142,17 @@ function isElsewhere({ there }: Put, { storyId, isNew }: Wanted, known: ItemRow)
  * import.
  */
 function update(put: Put, wanted: Wanted, known: ItemRow): void {
-  const { db, at, locked } = put;
+  const { db, at, caller, locked, writesForMembers } = put;
   const { comment, hash } = wanted;
   const row = locked.get(known.record_id);
   const isSame = known.source_hash?.equals(hash) === true;
   if (isSame || row === undefined || row.version !== known.record_version || row.body === comment.body)
     return;
-  const after = comments.save(db, row, { body: comment.body }, at);
+  if (!writesForMembers && row.author_member_id !== null) {
+    complain(put, wanted, 'Only an admin may change a comment of a member.');
+    return;
+  }
+  const after = comments.save(db, row, { body: comment.body, imported_by: caller.actor }, at);
   note(put, wanted, after, false);
 }
 

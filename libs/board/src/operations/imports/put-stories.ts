@@ -37,6 +37,8 @@ export interface ImportBatch {
   readonly members: ReadonlyMap<string, KnownMember>;
   /** Members by e-mail in whose names comments may be imported. */
   readonly authors: ReadonlyMap<string, KnownMember>;
+  /** True if the caller may change comments whose author is another member. */
+  readonly writesForMembers: boolean;
 }
 
 /** An item that has a story after the put. */

@@ -38,8 +38,21 @@ export const put = handle(registry.imports.put, async (context) => {
     askPolicy(),
   ]);
   // Only an admin may write in the name of another member.
-  const authors = orgRank(actingRole) >= orgRank('admin') ? members : new Map<string, KnownMember>();
-  const meeting = { db, caller, at, policy, current, board, noted, mirrors, members, authors };
+  const writesForMembers = orgRank(actingRole) >= orgRank('admin');
+  const authors = writesForMembers ? members : new Map<string, KnownMember>();
+  const meeting = {
+    db,
+    caller,
+    at,
+    policy,
+    current,
+    board,
+    noted,
+    mirrors,
+    members,
+    authors,
+    writesForMembers,
+  };
   const stories = await putStories(meeting, items, theirs);
   const comments = await putComments(meeting, stories.placed);
   const notes = [...stories.notes, ...comments.notes];

@@ -1,8 +1,9 @@
-import { inside, isBeforeWork } from '@muster/registry';
+import { inside } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listNextStories } from '../../data/next-stories.ts';
 import { tryLockMove } from '../../data/ranks.ts';
 import { lockStory } from '../../data/stories.ts';
+import { movesToStart } from '../../rules/readiness.ts';
 import { againstBeginning } from '../stories/against-beginning.ts';
 import { moveStory } from '../stories/move-story.ts';
 
@@ -10,8 +11,8 @@ const work = { status: 'in_progress' } as const;
 
 export const beginStory = handle(inside.beginStory, async (context) => {
   const { params, targetId, caller, db, policy: askPolicy } = context;
-  const { storyId, status, moves } = params;
-  const isMoved = moves && isBeforeWork(status);
+  const { storyId, status, moves, isRework } = params;
+  const isMoved = moves && movesToStart(status, isRework);
   const asked = { ...params, statuses: [status], storyIds: [storyId], limit: 1 };
   const [policy, move, , [row]] = await Promise.all([
     askPolicy(),
@@ -21,7 +22,7 @@ export const beginStory = handle(inside.beginStory, async (context) => {
   ]);
   if (move === undefined) return { begins: false, reasons: [], moved: true };
   if (row === undefined) return { begins: false, reasons: [], moved: false };
-  const reasons = againstBeginning(row, policy, moves);
+  const reasons = againstBeginning(row, policy, isMoved);
   const begins = reasons.length === 0;
   if (begins && move !== null) await moveStory(context, move, policy, work);
   return { begins, reasons, moved: false };

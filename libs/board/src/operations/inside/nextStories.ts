@@ -1,6 +1,7 @@
 import { inside } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listNextStories, placeOf } from '../../data/next-stories.ts';
+import { movesToStart } from '../../rules/readiness.ts';
 import { againstBeginning } from '../stories/against-beginning.ts';
 
 export const nextStories = handle(inside.nextStories, async (context) => {
@@ -13,7 +14,7 @@ export const nextStories = handle(inside.nextStories, async (context) => {
       storyId: row.id,
       key: row.key,
       status: row.status,
-      reasons: againstBeginning(row, policy, params.moves),
+      reasons: againstBeginning(row, policy, params.moves && movesToStart(row.status)),
     })),
     next: rows.length > params.limit && last !== undefined ? placeOf(last) : null,
   };

@@ -64,6 +64,8 @@ export class NextSearch {
   private readonly waiting: PassedOver[] = [];
   private readonly begun: PassedOver[] = [];
   private readonly claimed: Candidate[] = [];
+  /** The ids of the stories whose work was sent back. */
+  private readonly sentBack = new Set<string>();
 
   constructor(context: SearchContext, wanted: LeaseRequest) {
     this.context = context;
@@ -79,6 +81,8 @@ export class NextSearch {
    * Takes the first story of the page that the caller can take. Records the stories that it skipped before.
    */
   async takeFirst(page: readonly CandidateWork[]): Promise<Granted | undefined> {
+    for (const { candidate, work } of page)
+      if (work?.needs_rework === true) this.sentBack.add(candidate.storyId);
     const judged = page.map((known) => ({ ...known, verdict: this.judge(known) }));
     const takeable = judged
       .flatMap(({ candidate, verdict }) =>
@@ -154,7 +158,10 @@ export class NextSearch {
     const { db, perform, policy } = context;
     const [onBoard, facts, policyNow] = await Promise.all([
       // Lock order: columns before leases.
-      perform(inside.beginStory, { ...filtersOf(context), storyId, status }),
+      perform(inside.beginStory, {
+        ...{ ...filtersOf(context), storyId, status },
+        isRework: this.sentBack.has(storyId),
+      }),
       lockForAcquire(db, 'story', storyId),
       policy(),
     ]);
