@@ -141,6 +141,33 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('region', { name: 'For your information' }).waitFor({ state: 'detached' });
   });
 
+  journey('shows and marks unread notifications beyond the first page and behind read ones', async () => {
+    const ana = house.client(people.ana.me.token);
+    const insertNotifications = (count: number, title: string, hoursAgo: number, isRead: boolean) =>
+      house.world.rows(
+        `insert into notifications (org_id, id, member_id, kind, title, actor, created_at, read_at)
+         select $1, app.new_id(at), $2, 'assigned', $4 || n, $7, at, case when $6 then now() end
+         from generate_series(1, $3::int) n,
+           lateral (select now() - make_interval(hours => $5::int, secs => $3::int - n)) as made(at)`,
+        ...[people.orgId, people.ana.me.memberId, count, title, hoursAgo, isRead],
+        { kind: 'member', memberId: people.ben.me.memberId, agentId: null, name: 'Ben' },
+      );
+    await insertNotifications(201, 'Unread ', 2, false);
+    await insertNotifications(100, 'Read ', 1, true);
+    const page = await open(people.ana.me.token, '/inbox');
+    const unread = page.getByRole('region', { name: 'For your information' });
+    await unread.getByText('Unread 102', { exact: true }).first().waitFor();
+    expect(await unread.getByText('Unread 101', { exact: true }).count()).toBe(0);
+    await page.getByRole('region', { name: 'Done' }).getByText('Read 1', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Show older unread' }).click();
+    await unread.getByText('Unread 2', { exact: true }).first().waitFor();
+    expect(await unread.getByText('Unread 1', { exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Mark all as done' }).click();
+    await unread.waitFor({ state: 'detached' });
+    await until(async () => (await ana.notifications.unreadCount()).unread === 0);
+    expect((await ana.notifications.list({ unreadOnly: true })).items).toEqual([]);
+  });
+
   journey('marks as read what a story was opened for, and a request once it is decided', async () => {
     const ben = house.client(people.ben.me.token);
     const { memberId, handle } = people.ana.me;

@@ -27,11 +27,7 @@ export function useResolveOffer(): (targetId: string) => Promise<void> {
   return async (targetId) => {
     const inbox = await queries.query(inboxQuery(client));
     await markRead(
-      inbox
-        .filter(
-          ({ kind, readAt, subject }) => kind === 'handoff' && readAt === null && subject?.id === targetId,
-        )
-        .map(({ id }) => id),
+      inbox.filter(({ kind, subject }) => kind === 'handoff' && subject?.id === targetId).map(({ id }) => id),
     );
   };
 }
@@ -54,8 +50,7 @@ export function useReadInbox(storyKey: string, pending: readonly Notification['k
   const unread = useQuery({ ...unreadQuery(client), enabled: isReader }).data ?? 0;
   const inbox = useQuery({ ...inboxQuery(client), enabled: isReader && unread > 0 }).data ?? [];
   const read = inbox.filter(
-    ({ readAt, subject, kind }) =>
-      readAt === null && subject?.type === 'story' && subject.key === storyKey && !pending.includes(kind),
+    ({ subject, kind }) => subject?.type === 'story' && subject.key === storyKey && !pending.includes(kind),
   );
   const ids = isVisible && isReader ? read.map(({ id }) => id).join(' ') : '';
   useEffect(() => {

@@ -20,5 +20,4 @@ const alsoListed: ReadonlySet<Kind> = new Set<Kind>(['review_requested', 'handof
 export const needsAnswer = ({ kind }: Pick<Notification, 'kind'>): boolean =>
   onlyNotified.has(kind) || alsoListed.has(kind);
 
-export const isOnlyNotified = ({ kind, readAt }: Notification): boolean =>
-  readAt === null && onlyNotified.has(kind);
+export const isOnlyNotified = ({ kind }: Notification): boolean => onlyNotified.has(kind);

@@ -150,10 +150,11 @@ export const reviewsQuery = (client: Client) =>
     queryFn: async () => (await client.reviewers.listForUser({ verdict: 'pending', limit: 100 })).items,
   });
 
+/** Queries the newest unread notifications. */
 export const inboxQuery = (client: Client) =>
   queryOptions({
     queryKey: ['inbox'],
-    queryFn: async () => (await client.notifications.list({ limit: 100 })).items,
+    queryFn: async () => (await client.notifications.list({ unreadOnly: true, limit: 100 })).items,
   });
 
 export const unreadQuery = (client: Client) =>

@@ -8,7 +8,9 @@ export const inboxTexts = {
   known: 'For your information',
   read: 'Done',
   done: 'Done',
+  older: 'Show older unread',
   allDone: 'Mark all as done',
   notDone: 'Could not mark this as done',
+  notAllDone: 'Could not mark all as done',
   settings: 'Notification settings',
 };

@@ -1,12 +1,11 @@
 /** The inbox. Notifications that need a response come first. */
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type RefObject, useRef } from 'react';
 import { type Notification } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { useMarkRead } from '../data/inbox.ts';
 import { needsAnswer } from '../data/needs.ts';
-import { inboxQuery } from '../data/queries.ts';
 import { Icon } from '../components/icons.tsx';
 import { usePageKeys } from '../components/keys.ts';
 import { notify, errorText } from '../components/notices.tsx';
@@ -16,6 +15,7 @@ import { EmptyState, LoadError, Loading } from '../components/states.tsx';
 import { useTitle } from '../components/title.ts';
 import { inboxTexts } from '../messages/inbox.ts';
 import { timeAgo, t } from '../messages/index.ts';
+import { recentQuery, unreadPagesQuery } from './inbox-queries.ts';
 
 type MarkDone = (notifications: readonly Notification[]) => Promise<void>;
 
@@ -26,6 +26,26 @@ function useMarkDone(): MarkDone {
       await markRead(notifications.map(({ id }) => id));
     } catch (error) {
       notify({ tone: 'bad', title: inboxTexts.notDone, body: errorText(error) });
+    }
+  };
+}
+
+/**
+ * Marks all unread notifications as read, including those on pages that are not loaded. Notifications newer
+ * than the shown ones stay unread.
+ */
+function useMarkAllDone(shown: readonly Notification[]): () => Promise<void> {
+  const client = useClient();
+  const queries = useQueryClient();
+  return async () => {
+    const before = shown[0]?.createdAt;
+    if (before === undefined) return;
+    try {
+      const { unread } = await client.notifications.markAllRead({ before });
+      queries.setQueryData(['unread'], unread);
+      await queries.invalidateQueries({ queryKey: ['inbox'] });
+    } catch (error) {
+      notify({ tone: 'bad', title: inboxTexts.notAllDone, body: errorText(error) });
     }
   };
 }
@@ -82,10 +102,14 @@ const NotificationRow = ({ told, done }: { readonly told: Notification; readonly
 
 export function InboxPage() {
   useTitle(t.nav.inbox);
-  const inbox = useQuery(inboxQuery(useClient()));
+  const client = useClient();
+  const pages = useInfiniteQuery(unreadPagesQuery(client));
+  const recent = useQuery(recentQuery(client));
+  const failed = [pages, recent].find(({ isError }) => isError);
   const list = useRef<HTMLDivElement>(null);
-  const unread = inbox.data?.filter(({ readAt }) => readAt === null) ?? [];
+  const unread = pages.data?.pages.flatMap(({ items }) => items) ?? [];
   const done = useMarkDone();
+  const markAllDone = useMarkAllDone(unread);
   useRowKeys(list, unread, done);
   const row = (one: Notification) => <NotificationRow key={one.id} told={one} done={done} />;
   return (
@@ -103,16 +127,26 @@ export function InboxPage() {
           <Icon name="settings" />
         </Link>
         {unread.length > 0 && (
-          <button type="button" className="button" onClick={() => void done(unread)}>
+          <button type="button" className="button" onClick={() => void markAllDone()}>
             {inboxTexts.allDone}
           </button>
         )}
       </header>
       <div className="page">
         <div className="page-column" ref={list}>
-          {inbox.isError && <LoadError error={inbox.error} again={() => void inbox.refetch()} />}
-          {inbox.isPending && <Loading label={inboxTexts.loading} />}
-          {inbox.data?.length === 0 && (
+          {failed !== undefined && (
+            <LoadError
+              error={failed.error}
+              again={() => {
+                void pages.refetch();
+                void recent.refetch();
+              }}
+            />
+          )}
+          {failed === undefined && (pages.isPending || recent.isPending) && (
+            <Loading label={inboxTexts.loading} />
+          )}
+          {pages.isSuccess && unread.length === 0 && recent.data?.length === 0 && (
             <EmptyState title={inboxTexts.empty}>
               <p>{inboxTexts.emptyWhy}</p>
             </EmptyState>
@@ -123,10 +157,20 @@ export function InboxPage() {
           <Group id="known" title={inboxTexts.known} items={unread.filter((one) => !needsAnswer(one))}>
             {row}
           </Group>
+          {pages.hasNextPage && (
+            <button
+              type="button"
+              className="button"
+              disabled={pages.isFetchingNextPage}
+              onClick={() => void pages.fetchNextPage()}
+            >
+              {inboxTexts.older}
+            </button>
+          )}
           <Group
             id="read"
             title={inboxTexts.read}
-            items={inbox.data?.filter(({ readAt }) => readAt !== null)}
+            items={recent.data?.filter(({ readAt }) => readAt !== null)}
           >
             {row}
           </Group>
