@@ -261,7 +261,7 @@ function itStaysWhereItIsCutOff(
         const client = await east().pool.connect();
         await client.query(`select pg_advisory_lock(hashtextextended('moves ' || $1, 0))`, [orgId]);
         await expect(moveOrganization(nodes(), { orgId, to: east() })).rejects.toThrow(
-          `an earlier move of the organization is still at work at ${east().name}`,
+          `an earlier move of the organization is still running on ${east().name}`,
         );
         client.release(true);
         expect(await countAt(east(), orgId)).toBe(0);

@@ -197,7 +197,7 @@ describe('muster admin', () => {
     expect(missing).toMatchObject({ code: 1, out: '' });
     expect(missing.err).toMatch(/^muster: DATABASE_URL is not set; [^\n]+\n$/);
     expect((await musterOn('nonsense', 'admin', 'org', 'list')).err).toMatch(
-      /^muster: DATABASE_URL is no URL such as [^\n]+\n$/,
+      /^muster: DATABASE_URL is not a URL such as [^\n]+\n$/,
     );
     // Port 1 refuses connections.
     expect((await musterOn('postgres://127.0.0.1:1/muster', 'admin', 'org', 'list')).err).toBe(

@@ -46,7 +46,7 @@ describe('muster admin, with a second server', () => {
       moved: { from: 'east', to: 'home' },
     });
     expect([await slugsAt(home), await slugsAt(east)]).toEqual([['acme'], []]);
-    expect((await admin('move', '--org', 'acme', '--to', 'home')).out).toBe('acme is at home.\n');
+    expect((await admin('move', '--org', 'acme', '--to', 'home')).out).toBe('acme is on home.\n');
     const shown = await admin('nodes', '--json');
     expect(JSON.parse(shown.out)).toMatchObject({
       nodes: [

@@ -127,7 +127,7 @@ describe('muster login with a browser', () => {
     await page.getByRole('heading', { name: 'Not signed in' }).waitFor();
     expect([await command.ended, command.shown()]).toEqual([
       3,
-      expect.stringContaining('muster: the person refused\n'),
+      expect.stringContaining('muster: the request was denied in the browser\n'),
     ]);
     expect(await keptAs(`p${count}`)).toBeUndefined();
     await page.context().close();

@@ -104,7 +104,7 @@ describe('muster login', () => {
   it('shows an address and a code, waits for the person, and keeps what it got for its owner alone', async () => {
     const shown = await signIn('Terminal');
     expect(shown).toContain(`Open   ${muster.url()}/oauth/device\n`);
-    expect(shown).toMatch(/Signed in to Acme at \S+ as Ana, owner, by the agent Terminal\. Kept in /);
+    expect(shown).toMatch(/Signed in to Acme at \S+ as Ana, owner, as the agent Terminal\. Saved in /);
     const { token = '', oauth } = (await keptAs()) ?? {};
     expect(token).toMatch(/^must_live_/);
     expect(shown).not.toContain(token);
@@ -124,7 +124,7 @@ describe('muster login', () => {
     await send('/oauth/device', { user_code: await codeOf(login), answer: 'refuse' });
     expect([await login.ended, login.shown()]).toEqual([
       3,
-      expect.stringContaining('muster: the person refused\n'),
+      expect.stringContaining('muster: the request was denied in the browser\n'),
     ]);
     expect(await readFile(place.file, 'utf8')).toBe(before);
   });

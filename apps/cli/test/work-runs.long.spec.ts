@@ -144,10 +144,10 @@ describe('muster work', () => {
     };
     expect(await failing()).toContain('no story is given');
     expect(await failing('--next', ...sh('true'))).toContain('--next needs --project');
-    expect(await failing('WEB', ...sh('true'))).toContain('no key of a story');
+    expect(await failing('WEB', ...sh('true'))).toContain('is not a story key');
     expect(await failing('WEB-1')).toContain('no agent is given');
     expect(await failing('WEB-1', '--base', 'nowhere', ...sh('true'))).toContain(
-      'there is no commit on nowhere',
+      'fetching nowhere from origin failed',
     );
     await clone.git('switch', '-qc', 'wrong');
     await mkdir(path.join(clone.folder, '.muster'), { recursive: true });
@@ -159,7 +159,7 @@ describe('muster work', () => {
     await clone.git('push', '-q', 'origin', 'wrong');
     const said = await failing('WEB-1', '--base', 'wrong', ...sh('true'));
     expect(said).toContain('.muster/work.yaml of wrong is invalid:');
-    expect(said).toMatch(/branch: must have \{key\} and \{epoch\}/);
+    expect(said).toMatch(/branch: must contain \{key\} and \{epoch\}/);
     expect(said).toMatch(/hooks\.verify: must be a command/);
     expect(said).toContain('agents');
   });
