@@ -111,6 +111,13 @@ describe('an author', () => {
     });
   });
 
+  it('may be changed by a lead where only its name is known', async () => {
+    await putAs(people.chloe, commented);
+    const changed = { ...commented, comments: [{ ...comment, body: 'Agents may ask.' }] };
+    expect(await putAs(people.chloe, changed)).toMatchObject([{ issues: [] }]);
+    expect(await commentOf()).toMatchObject({ body: 'Agents may ask.', author: { memberId: null } });
+  });
+
   it('is marked by nothing where the comment was written here', async () => {
     await putAs(people.ana, { externalId: '1', title: 'One' });
     await people.ana.comments.create({ storyId: 'WEB-1', body: 'Here' });

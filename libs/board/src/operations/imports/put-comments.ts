@@ -148,7 +148,7 @@ function update(put: Put, wanted: Wanted, known: ItemRow): void {
   const isSame = known.source_hash?.equals(hash) === true;
   if (isSame || row === undefined || row.version !== known.record_version || row.body === comment.body)
     return;
-  if (!writesForMembers && row.author_member_id !== null) {
+  if (!writesForMembers && row.author.memberId !== null) {
     complain(put, wanted, 'Only an admin may change a comment of a member.');
     return;
   }
