@@ -191,4 +191,23 @@ it('says when Muster cannot be reached, and when it is back', async () => {
   await working.until('warning', /can be reached again after/);
   await writeFile(path.join(place, 'go'), '');
   expect(await working.ended).toBe(0);
+  await forwarder.away();
+});
+
+it('says so too while it waits for a story, and takes the one that is created after the outage', async () => {
+  await chloe.projects.create({ key: 'IDL', name: 'Idle' });
+  const clone = await runner.clone();
+  const forwarder = await openForwarder(muster.url());
+  const agent = sh('echo good > answer.txt');
+  const working = start(clone, ['--next', '--project', 'IDL', ...agent], { MUSTER_BASE_URL: forwarder.url });
+  await working.until('none');
+  await forwarder.away();
+  await working.until('warning', /cannot be reached/);
+  await forwarder.back();
+  await working.until('warning', /can be reached again after/);
+  await chloe.stories.create({ projectId: 'IDL', title: 'Say good night', status: 'ready' });
+  await working.until('over', /submitted: IDL-1 /);
+  working.kill('SIGTERM');
+  expect(await working.ended).toBe(0);
+  await forwarder.away();
 });

@@ -1,6 +1,6 @@
 /**
- * Notifies the person at the terminal when Muster stops answering and when it answers again. The work
- * continues in both cases.
+ * Notifies the person at the terminal when Muster stops answering and when it answers again. Running
+ * work continues, and a runner that waits for a story keeps waiting.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RunnerSession } from './session.ts';
@@ -30,7 +30,7 @@ export async function watchReachability(
     if (isOver()) return;
     if (!isThere && awaySince === undefined) {
       awaySince = began;
-      say.warn('Muster cannot be reached; the work continues, and will be reported when Muster is back');
+      say.warn('Muster cannot be reached; the runner continues, and reports its work when Muster is back');
     }
     if (isThere && awaySince !== undefined) {
       say.warn(

@@ -13,7 +13,6 @@ import { type OwnEntry, type RunResult } from './journal.ts';
 import { listen, openSignals } from './listen.ts';
 import { prepare, runHook } from './prepare.ts';
 import { stopProcesses } from './processes.ts';
-import { watchReachability } from './reachability.ts';
 import { type Base, findBase, readConfig } from './repository.ts';
 import { ConfigChanged } from './trusted-config.ts';
 import {
@@ -130,7 +129,6 @@ async function hold(
   const signals = openSignals(filesOf(own.folder).signals);
   const lease = holdLease(client, acquired, { onSignal: signals.hear });
   const over = new AbortController();
-  void watchReachability(session, over.signal);
   void listen(waitingClientFor(session.connection, identity.token, over.signal), lease, over.signal);
   try {
     const run: StoryRun = { session, own, client, identity, lease, config, author, signals };

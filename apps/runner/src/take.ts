@@ -1,6 +1,6 @@
 /** Acquires the story of a run: by its id, as the next one, or again after its runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Acquired, type Client, isRefusal } from '@muster/client';
+import { type Acquired, type Client, isRefusal, MusterError, NoAnswer } from '@muster/client';
 import { type Execution } from '@muster/registry';
 import { type JournalEntry, type RunResult } from './journal.ts';
 
@@ -52,40 +52,68 @@ const longestWaitMillis = 60_000;
 const waitSeconds = 20;
 const pauseMillis = 1_000;
 
+/** Returns true if Muster could not answer the call, so that a runner that waits makes it again. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof NoAnswer ||
+  (error instanceof MusterError && (error.status === 429 || error.status >= 500));
+
 async function takeNext(setting: TakeSetting, wanted: StoryFilter): Promise<Acquired | undefined> {
-  const { client, entry, siblings, leaving, onNone } = setting;
+  const { leaving, onNone } = setting;
   let told: string | undefined;
   while (!leaving.aborted) {
-    // Fetch the cursor before the call, so that no event after the call is missed.
-    const { cursor } = await client.events.list({ projectId: entry.project, after: 'latest', limit: 1 });
-    const answer = await siblings.inTurn(async () => {
-      const next = await client.deliveryExecutions.acquireNext({
-        ...{ projectId: entry.project, runId: entry.runId },
-        ...(wanted.labels !== undefined && { labels: wanted.labels }),
-        ...(wanted.assignedToMe === true && { assignedToMe: true }),
-      });
-      if (next.execution !== null) siblings.held.add(next.execution.targetId);
-      return next;
-    });
-    const { execution, leaseToken, resumed, signals } = answer;
-    const skipped = answer.skipped.filter(({ storyId }) => !siblings.held.has(storyId));
-    if (execution !== null && leaseToken !== null) return { execution, leaseToken, resumed, signals };
-    const why = skipped.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`).join(', ');
-    if (why !== told || !wanted.waits) onNone(why);
-    told = why;
-    if (!wanted.waits) return undefined;
-    await somethingHappens(setting, cursor);
+    try {
+      const { acquired, why, cursor } = await tryNext(setting, wanted);
+      if (acquired !== undefined) return acquired;
+      if (why !== told || !wanted.waits) onNone(why);
+      told = why;
+      if (!wanted.waits) return undefined;
+      await somethingHappens(setting, cursor);
+    } catch (error) {
+      if (!wanted.waits || !isOutage(error)) throw error;
+      await pause(pauseMillis, undefined, { signal: leaving }).catch(() => undefined);
+    }
   }
   return undefined;
+}
+
+interface NextStory {
+  readonly acquired: Acquired | undefined;
+  /** The stories that could not be acquired, and the reasons. */
+  readonly why: string;
+  /** The cursor of the events after the attempt. */
+  readonly cursor: string;
+}
+
+async function tryNext(
+  { client, waiting, entry, siblings }: TakeSetting,
+  wanted: StoryFilter,
+): Promise<NextStory> {
+  // Fetch the cursor before the call, so that no event after the call is missed.
+  const { cursor } = await (wanted.waits ? waiting : client).events.list({
+    ...{ projectId: entry.project, after: 'latest', limit: 1 },
+  });
+  const answer = await siblings.inTurn(async () => {
+    const next = await client.deliveryExecutions.acquireNext({
+      ...{ projectId: entry.project, runId: entry.runId },
+      ...(wanted.labels !== undefined && { labels: wanted.labels }),
+      ...(wanted.assignedToMe === true && { assignedToMe: true }),
+    });
+    if (next.execution !== null) siblings.held.add(next.execution.targetId);
+    return next;
+  });
+  const { execution, leaseToken, resumed, signals } = answer;
+  const skipped = answer.skipped.filter(({ storyId }) => !siblings.held.has(storyId));
+  const why = skipped.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`).join(', ');
+  const isAcquired = execution !== null && leaseToken !== null;
+  return { acquired: isAcquired ? { execution, leaseToken, resumed, signals } : undefined, why, cursor };
 }
 
 async function somethingHappens({ waiting, entry, leaving }: TakeSetting, cursor: string): Promise<void> {
   const deadline = performance.now() + longestWaitMillis;
   const params = { projectId: entry.project, after: cursor, limit: 1, waitSeconds };
   while (!leaving.aborted && performance.now() < deadline) {
-    const found = await waiting.events.list(params).catch(() => undefined);
-    if (found === undefined) await pause(pauseMillis, undefined, { signal: leaving }).catch(() => undefined);
-    else if (found.items.length > 0) return;
+    const { items } = await waiting.events.list(params);
+    if (items.length > 0) return;
   }
 }
 

@@ -8,6 +8,7 @@ import { GitError } from './git.ts';
 import { NoRunToken } from './identity.ts';
 import { type JournalEntry, openJournal, type RunResult } from './journal.ts';
 import { chooseAgent, knownAgents } from './known-agents.ts';
+import { watchReachability } from './reachability.ts';
 import { findRepository } from './repository.ts';
 import { settle, work } from './run.ts';
 import { openSay } from './say.ts';
@@ -272,6 +273,8 @@ async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAcces
     await clean(session);
     return;
   }
+  const over = new AbortController();
+  void watchReachability(session, over.signal);
   try {
     const adopted = await adopt(session, flags, asked);
     const isOne = asked?.storyId !== undefined || flags.once === true;
@@ -283,5 +286,7 @@ async function runWork(words: readonly string[], flags: WorkFlags, api: ApiAcces
       session.say.warn(error.message);
     else if (!(error instanceof SetUpFailed)) throw error;
     process.exitCode = exitCodes.failed;
+  } finally {
+    over.abort();
   }
 }

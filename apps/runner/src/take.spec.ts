@@ -1,0 +1,65 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createClient, httpTransport, MusterError } from '@muster/client';
+import { type JournalEntry } from './journal.ts';
+import { createSiblings, take } from './take.ts';
+
+type Answer = (response: ServerResponse) => void;
+
+const json =
+  (status: number, body: object): Answer =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+const refused = (status: number, code: string): Answer =>
+  json(status, { code, message: 'No.', status, requestId: 'r', details: {} });
+const cut: Answer = (response) => {
+  response.destroy();
+};
+const noEvents = json(200, { items: [], cursor: 'c' });
+const acquired = { execution: { targetId: 's' }, leaseToken: 't', resumed: false, signals: [], skipped: [] };
+const noStory = { ...acquired, execution: null, leaseToken: null };
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** Takes the next story from a server that gives these answers in turn. */
+async function takeFrom(answers: readonly Answer[], waits = true) {
+  let calls = 0;
+  const server = createServer((request, response) => {
+    const answer = answers[calls] ?? cut;
+    calls += 1;
+    request.resume().on('end', () => answer(response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close().closeAllConnections());
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createClient(httpTransport({ baseUrl, token: 't' }));
+  const { signal } = new AbortController();
+  const entry = { project: 'WEB', runId: 'r' } as JournalEntry;
+  return take(
+    { client, waiting: client, entry, siblings: createSiblings(), leaving: signal, onNone: () => undefined },
+    { waits, until: signal },
+  );
+}
+
+describe('a runner that waits for a story', () => {
+  it('keeps waiting while no call is answered', async () => {
+    const untilIdle = [cut, noEvents, refused(500, 'internal'), noEvents, json(200, noStory)];
+    const { execution } = (await takeFrom([...untilIdle, cut, noEvents, json(200, acquired)])) ?? {};
+    expect(execution).toEqual({ targetId: 's' });
+  });
+
+  it('ends when its token is refused while it waits', async () => {
+    const taking = takeFrom([noEvents, json(200, noStory), refused(401, 'unauthorized')]);
+    await expect(taking).rejects.toMatchObject({ status: 401 });
+    await expect(taking).rejects.toBeInstanceOf(MusterError);
+  });
+});
+
+it('a runner that does not wait for a story ends with the failure of the call', async () => {
+  await expect(takeFrom([cut], false)).rejects.toThrow('no answer');
+});
