@@ -89,7 +89,12 @@ export const clientFor = (connection: RunnerConnection, token: string): Client =
 export function waitingClientFor(connection: RunnerConnection, token: string, signal: AbortSignal): Client {
   const way = wayAs(connection, token);
   const { fetch = globalThis.fetch } = way;
-  return createClient(httpTransport({ ...way, fetch: (url, init) => fetch(url, { ...init, signal }) }));
+  // The request's own signal is its timeout, without which a lost connection would block the call.
+  const either = (own: AbortSignal | null | undefined): AbortSignal =>
+    AbortSignal.any([signal, ...(own ? [own] : [])]);
+  return createClient(
+    httpTransport({ ...way, fetch: (url, init) => fetch(url, { ...init, signal: either(init?.signal) }) }),
+  );
 }
 
 /**

@@ -80,7 +80,7 @@ interface NextStory {
   readonly acquired: Acquired | undefined;
   /** The stories that could not be acquired, and the reasons. */
   readonly why: string;
-  /** The cursor of the events after the attempt. */
+  /** The position in the events before the attempt. */
   readonly cursor: string;
 }
 
