@@ -73,7 +73,7 @@ describe('agents.catalog.publish', () => {
       encoding: 'base64',
       content: bytes.toString('base64'),
     });
-    // The same bytes count as equal content, whether they are sent as base64 or as text.
+    // Two versions with equal bytes have equal content, even if one was sent as base64 and one as text.
     const text = Buffer.from('# Text');
     await publish(people.chloe, { version: '2.0.0', content: text.toString('base64'), encoding: 'base64' });
     const { agent: again } = await publish(people.chloe, { version: '2.0.0', content: '# Text' });

@@ -172,7 +172,7 @@ describe('a burst', () => {
       sqlState: undefined,
     });
     client.release(true);
-    // The same read timeout applies to a query that is sent with pg's own `query`.
+    // pg's own `query` has this read timeout too.
     const other = await pool.connect();
     await other.query('set statement_timeout = 0');
     await expect(other.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout');

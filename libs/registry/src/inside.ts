@@ -154,8 +154,8 @@ export const inside = {
       ...nextFilters,
       storyId: Id,
       status: StoryStatus,
-      /** True if reviewers sent the work back, so that a story in review moves too. */
-      isRework: z.boolean().default(false),
+      /** True if the work was sent back, so that a story in review moves too. */
+      isSentBack: z.boolean().default(false),
     }),
     result: z.object({
       begins: z.boolean(),

@@ -1,6 +1,6 @@
 /**
  * License keys. A key has the five-symbol prefix of its product (`MSTR1` by default) and five groups of five symbols.
- * Of these, 23 symbols are random (115 bits) and two are check symbols of the whole key, including the prefix.
+ * The groups contain 23 random symbols (115 bits) and two check symbols of the whole key, including the prefix.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { symbolOf, valueOf } from './alphabet.ts';

@@ -1,5 +1,5 @@
 /** Checks in advance if work on a story can begin, by the rules of its move to `in_progress`. */
-import { isBeforeWork, type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
+import { movesToStart, type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
 import { isFinished, nothingShown, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
 
 export interface ReadinessFacts {
@@ -42,13 +42,6 @@ function* obstaclesOf(
   if (facts.leaseHeld) yield 'lease_held';
   if (facts.stopRequested) yield 'stop_requested';
 }
-
-/**
- * Returns true if the start of work moves a story with this status: its work has not begun, or reviewers sent
- * it back.
- */
-export const movesToStart = (status: StoryStatus, isRework = false): boolean =>
-  isBeforeWork(status) || (isRework && status === 'in_review');
 
 /**
  * Lists all obstacles in the order of the contract. If work begins without a move on the board (`moves` is

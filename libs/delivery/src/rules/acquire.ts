@@ -93,7 +93,7 @@ export interface AcquireFacts {
 }
 
 export type AcquireDecision =
-  /** The same holder continues under the same epoch. */
+  /** The holder keeps its lease, and the epoch does not change. */
   | { readonly kind: 'extend' }
   | {
       readonly kind: 'grant';

@@ -11,6 +11,13 @@ export type StoryStatus = z.infer<typeof StoryStatus>;
  */
 export const isBeforeWork = (status: string): boolean => status === 'backlog' || status === 'ready';
 
+/**
+ * Returns true if the start of work moves a story of this status to in_progress: its work has not begun, or
+ * it was sent back.
+ */
+export const movesToStart = (status: string, isSentBack = false): boolean =>
+  isBeforeWork(status) || (isSentBack && status === 'in_review');
+
 /** The statuses that a column can have. `canceled` has no column, because a canceled story leaves the board. */
 export const ColumnStatus = z.enum(['backlog', 'ready', 'in_progress', 'in_review', 'done']);
 export type ColumnStatus = z.infer<typeof ColumnStatus>;

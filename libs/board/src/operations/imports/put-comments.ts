@@ -189,10 +189,11 @@ function create(put: Put, wanted: Wanted): void {
  * comment then belongs to the importing member.
  */
 function authorOf(
-  { caller, authors }: ImportBatch,
+  { caller, members, writesForMembers }: ImportBatch,
   { authorName, authorEmail }: ItemComment,
 ): { actor: Actor; memberId: string } {
-  const member = authorEmail === undefined ? undefined : authors.get(authorEmail.toLowerCase());
+  const member =
+    authorEmail !== undefined && writesForMembers ? members.get(authorEmail.toLowerCase()) : undefined;
   return member === undefined
     ? {
         actor: { kind: 'member', memberId: null, agentId: null, name: authorName },

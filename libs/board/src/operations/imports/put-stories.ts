@@ -34,10 +34,9 @@ export interface ImportBatch {
   readonly noted: ReadonlyMap<string, ItemRow>;
   /** Stories that mirror items, by external id. */
   readonly mirrors: ReadonlyMap<string, { readonly id: string; readonly version: number }>;
+  /** The members by e-mail. */
   readonly members: ReadonlyMap<string, KnownMember>;
-  /** Members by e-mail in whose names comments may be imported. */
-  readonly authors: ReadonlyMap<string, KnownMember>;
-  /** True if the caller may change comments whose author is another member. */
+  /** True if the caller may import and change comments whose author is another member: admins only. */
   readonly writesForMembers: boolean;
 }
 

@@ -1,11 +1,6 @@
 import { orgRank, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import {
-  findMembersByEmail,
-  findMirrors,
-  type KnownMember,
-  openImportBoard,
-} from '../../data/import-board.ts';
+import { findMembersByEmail, findMirrors, openImportBoard } from '../../data/import-board.ts';
 import { aboutImport, findItems, imports, noteItems, planForEachCall, toImport } from '../../data/imports.ts';
 import { commentKeysOf, putComments } from './put-comments.ts';
 import { putStories } from './put-stories.ts';
@@ -37,9 +32,7 @@ export const put = handle(registry.imports.put, async (context) => {
     findMembersByEmail(db, projectId, emails),
     askPolicy(),
   ]);
-  // Only an admin may write in the name of another member.
   const writesForMembers = orgRank(actingRole) >= orgRank('admin');
-  const authors = writesForMembers ? members : new Map<string, KnownMember>();
   const meeting = {
     db,
     caller,
@@ -50,7 +43,6 @@ export const put = handle(registry.imports.put, async (context) => {
     noted,
     mirrors,
     members,
-    authors,
     writesForMembers,
   };
   const stories = await putStories(meeting, items, theirs);

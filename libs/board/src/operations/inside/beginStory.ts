@@ -1,9 +1,8 @@
-import { inside } from '@muster/registry';
+import { inside, movesToStart } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listNextStories } from '../../data/next-stories.ts';
 import { tryLockMove } from '../../data/ranks.ts';
 import { lockStory } from '../../data/stories.ts';
-import { movesToStart } from '../../rules/readiness.ts';
 import { againstBeginning } from '../stories/against-beginning.ts';
 import { moveStory } from '../stories/move-story.ts';
 
@@ -11,8 +10,8 @@ const work = { status: 'in_progress' } as const;
 
 export const beginStory = handle(inside.beginStory, async (context) => {
   const { params, targetId, caller, db, policy: askPolicy } = context;
-  const { storyId, status, moves, isRework } = params;
-  const isMoved = moves && movesToStart(status, isRework);
+  const { storyId, status, moves, isSentBack } = params;
+  const isMoved = moves && movesToStart(status, isSentBack);
   const asked = { ...params, statuses: [status], storyIds: [storyId], limit: 1 };
   const [policy, move, , [row]] = await Promise.all([
     askPolicy(),

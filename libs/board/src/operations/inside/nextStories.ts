@@ -1,7 +1,6 @@
-import { inside } from '@muster/registry';
+import { inside, movesToStart } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listNextStories, placeOf } from '../../data/next-stories.ts';
-import { movesToStart } from '../../rules/readiness.ts';
 import { againstBeginning } from '../stories/against-beginning.ts';
 
 export const nextStories = handle(inside.nextStories, async (context) => {

@@ -2,7 +2,7 @@
 import { type Id } from '@muster/driver';
 import {
   type ExecutionTarget,
-  isBeforeWork,
+  movesToStart,
   leadRank,
   type Policy,
   projectRoles,
@@ -63,9 +63,10 @@ async function startStory(
   { perform, db }: GrantContext,
   story: Pick<DeliveryTarget, 'id' | 'status'>,
 ): Promise<void> {
-  const isSentBack = async (): Promise<boolean> =>
+  const isSentBack =
+    story.status === 'in_review' &&
     (await findForTarget(db, 'story', story.id))?.execution.needs_rework === true;
-  if (!isBeforeWork(story.status) && !(story.status === 'in_review' && (await isSentBack()))) return;
+  if (!movesToStart(story.status, isSentBack)) return;
   await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
 }
 

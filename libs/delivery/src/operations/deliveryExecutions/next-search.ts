@@ -63,9 +63,7 @@ export class NextSearch {
   private readonly wanted: LeaseRequest;
   private readonly waiting: PassedOver[] = [];
   private readonly begun: PassedOver[] = [];
-  private readonly claimed: Candidate[] = [];
-  /** The ids of the stories whose work was sent back. */
-  private readonly sentBack = new Set<string>();
+  private readonly claimed: CandidateWork[] = [];
 
   constructor(context: SearchContext, wanted: LeaseRequest) {
     this.context = context;
@@ -81,15 +79,12 @@ export class NextSearch {
    * Takes the first story of the page that the caller can take. Records the stories that it skipped before.
    */
   async takeFirst(page: readonly CandidateWork[]): Promise<Granted | undefined> {
-    for (const { candidate, work } of page)
-      if (work?.needs_rework === true) this.sentBack.add(candidate.storyId);
     const judged = page.map((known) => ({ ...known, verdict: this.judge(known) }));
     const takeable = judged
-      .flatMap(({ candidate, verdict }) =>
-        verdict.kind === 'take' ? [{ candidate, order: verdict.order }] : [],
+      .flatMap(({ candidate, work, verdict }) =>
+        verdict.kind === 'take' ? [{ candidate, work, order: verdict.order }] : [],
       )
-      .sort((one, other) => one.order - other.order)
-      .map(({ candidate }) => candidate);
+      .sort((one, other) => one.order - other.order);
     const { taken, granted, against } = await this.takeOneOf(takeable);
     for (const { candidate, verdict } of judged) {
       // Candidates after the taken one were not skipped.
@@ -113,38 +108,39 @@ export class NextSearch {
     (isBeforeWork(status) ? this.waiting : this.begun).push({ storyId, key, reasons: [...reasons] });
   }
 
-  private async takeOneOf(takeable: readonly Candidate[]) {
+  private async takeOneOf(takeable: readonly CandidateWork[]) {
     const against = new Map<Candidate, readonly PassedOverReason[]>();
     let rest = takeable;
     for (let tries = 1; rest.length > 0;) {
       const { granted, passed, reasons, moved } = await this.attempt(rest, false);
-      for (const candidate of rest.slice(0, passed)) {
-        against.set(candidate, ['lease_held']);
-        this.claimed.push(candidate);
+      for (const claimed of rest.slice(0, passed)) {
+        against.set(claimed.candidate, ['lease_held']);
+        this.claimed.push(claimed);
       }
-      const [candidate, ...others] = rest.slice(passed);
-      if (candidate === undefined) break;
+      const [next, ...others] = rest.slice(passed);
+      if (next === undefined) break;
+      const { candidate } = next;
       if (granted !== undefined) return { taken: candidate, granted, against };
       against.set(candidate, reasons);
       const isTriedAgain = moved && tries < mostTries;
       tries = isTriedAgain ? tries + 1 : 1;
-      rest = isTriedAgain ? [candidate, ...others] : others;
+      rest = isTriedAgain ? [next, ...others] : others;
     }
     return { taken: undefined, granted: undefined, against };
   }
 
   /** Claims the first free candidate, and takes it unless its current state forbids that. */
-  private async attempt(candidates: readonly Candidate[], waits: boolean): Promise<Attempted> {
+  private async attempt(candidates: readonly CandidateWork[], waits: boolean): Promise<Attempted> {
     const { db } = this.context;
     let [passed, moved] = [candidates.length, false];
     let reasons: readonly PassedOverReason[] = [];
     const granted = await this.context.attempt(async () => {
-      const ids = candidates.map(({ storyId }) => storyId);
+      const ids = candidates.map(({ candidate }) => candidate.storyId);
       const nth = await claimNext(db, ids, waits);
-      const candidate = candidates[nth - 1];
-      if (candidate === undefined) return undefined;
+      const claimed = candidates[nth - 1];
+      if (claimed === undefined) return undefined;
       passed = nth - 1;
-      const outcome = await this.take(candidate);
+      const outcome = await this.take(claimed);
       if ('granted' in outcome) return outcome.granted;
       [reasons, moved] = [outcome.reasons, outcome.moved];
       return undefined;
@@ -153,14 +149,14 @@ export class NextSearch {
   }
 
   /** Takes a claimed candidate. Members may have moved, changed or acquired it since it was read. */
-  private async take({ storyId, status }: Candidate) {
+  private async take({ candidate: { storyId, status }, work }: CandidateWork) {
     const { context, wanted } = this;
     const { db, perform, policy } = context;
     const [onBoard, facts, policyNow] = await Promise.all([
       // Lock order: columns before leases.
       perform(inside.beginStory, {
         ...{ ...filtersOf(context), storyId, status },
-        isRework: this.sentBack.has(storyId),
+        isSentBack: work?.needs_rework === true,
       }),
       lockForAcquire(db, 'story', storyId),
       policy(),
