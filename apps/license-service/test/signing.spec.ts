@@ -296,10 +296,7 @@ describe('signing keys', () => {
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toContain(next.kid);
       expect(await kidOf()).toBe(first?.kid);
 
-      await own.rows(
-        `update licenses.signing_keys set active_from = date_trunc('milliseconds', now()) where kid = $1`,
-        next.kid,
-      );
+      await own.rows(`update licenses.signing_keys set active_from = now() where kid = $1`, next.kid);
       await rotating.refresh();
       expect(await kidOf()).toBe(next.kid);
       const answer = await rotating.activate(key, 'a');

@@ -27,7 +27,7 @@ export async function listKeys(db: Db, product?: string): Promise<SigningKey[]> 
     Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }
   >`select kid, product, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
        published_until as "publishedUntil",
-       retired_at is null and active_from <= clock_timestamp() as "isDue",
+       retired_at is null and active_from <= clock_timestamp()::timestamptz(3) as "isDue",
        coalesce(published_until <= clock_timestamp(), false) as "isGone"
      from licenses.signing_keys where ${product ?? null}::text is null or product = ${product ?? null}
      order by active_from desc, created_at desc`);

@@ -75,7 +75,7 @@ export async function loadKeys(
   const rows = await ask(
     pool,
     sql<KeyRow>`select product, kid, public_key, sealed_key,
-        retired_at is null and active_from <= clock_timestamp() as is_due
+        retired_at is null and active_from <= clock_timestamp()::timestamptz(3) as is_due
       from licenses.signing_keys
       where published_until is null or published_until > clock_timestamp()
       order by active_from desc, created_at desc`,

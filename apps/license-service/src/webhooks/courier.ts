@@ -62,11 +62,12 @@ interface Which {
   readonly only: string | null;
 }
 
+/** The times are rounded to milliseconds like the column, so that a delivery that is due now is found at once. */
 const takeDue = (db: Db, { not, only }: Which): Promise<Due[]> =>
   db.all(sql<Due>`with due as (
        select d.id from licenses.webhook_endpoints e cross join lateral (
          select d.id from licenses.webhook_deliveries d
-         where d.endpoint_id = e.id and d.state = 'waiting' and d.next_at <= clock_timestamp()
+         where d.endpoint_id = e.id and d.state = 'waiting' and d.next_at <= clock_timestamp()::timestamptz(3)
          order by d.next_at limit ${mostOfOne} for update skip locked) d
        where e.is_active and e.id <> all (${not}::uuid[]) and (${only}::uuid is null or e.id = ${only})),
      taken as (
